@@ -1,0 +1,45 @@
+"""SQLite's date functions without the wall clock.
+
+SQLite reads the clock of the machine when a date function has no argument or gets 'now', and its time zone for
+'localtime' and 'utc'. A world has its own clock, bound as `:now`; everything else is answered by SQLite itself.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from functools import lru_cache
+from typing import Final
+
+Argument = str | int | float | bytes | None
+
+_NAMES: Final = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
+_CLOCK_WORDS: Final = frozenset({"now", "subsec", "subsecond", "localtime", "utc"})
+
+
+def install(connection: sqlite3.Connection) -> None:
+    """Put the clockless functions in place of SQLite's on this connection."""
+    for name in _NAMES:
+        connection.create_function(name, -1, _clockless(name), deterministic=True)
+
+
+def _clockless(name: str):  # type: ignore[no-untyped-def]
+    timeless = 1 if name == "strftime" else 0
+
+    @lru_cache(maxsize=4096)
+    def compute(*arguments: Argument) -> Argument:
+        if len(arguments) <= timeless or any(_reads_clock(a) for a in arguments[timeless:]):
+            raise ValueError("a world has no clock but :now")
+        marks = ",".join("?" * len(arguments))
+        answer: Argument = _plain().execute(f"SELECT {name}({marks})", arguments).fetchone()[0]
+        return answer
+
+    return compute
+
+
+def _reads_clock(argument: Argument) -> bool:
+    return isinstance(argument, str) and argument.strip().lower() in _CLOCK_WORDS
+
+
+@lru_cache(maxsize=1)
+def _plain() -> sqlite3.Connection:
+    return sqlite3.connect(":memory:", check_same_thread=False)
