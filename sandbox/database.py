@@ -25,7 +25,8 @@ _CREATES: Final = frozenset({sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_CREATE_
 _DDL: Final = _CREATES | _WRITES | _ALWAYS | {sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_REINDEX}
 _CALLS: Final = "calls"
 _FORBIDDEN_DDL: Final = re.compile(
-    r"\b(AUTOINCREMENT|GENERATED|CURRENT_\w+|ON\s+(?:DELETE|UPDATE)\s+(?:CASCADE|SET)|DEFAULT\s*\(|AS\s*\()", re.IGNORECASE
+    r"\b(AUTOINCREMENT|GENERATED|CURRENT_\w+|ON\s+(?:DELETE|UPDATE)\s+(?:CASCADE|SET)|DEFAULT\s*\(|AS\s*\()",
+    re.IGNORECASE,
 )
 _CREATE: Final = re.compile(r"\s*CREATE\s+(TABLE|VIEW|INDEX|UNIQUE\s+INDEX)\b", re.IGNORECASE)
 
@@ -42,10 +43,7 @@ class Statement:
     parameters: frozenset[str]
     reads: frozenset[tuple[str, str]]
     writes: frozenset[str]
-
-    @property
-    def reads_calls(self) -> bool:
-        return any(table == _CALLS for table, _ in self.reads)
+    reads_calls: bool
 
 
 class _Names(dict[str, None]):
@@ -108,7 +106,8 @@ class Database:
             self._purpose = "ours"
         if purpose == "write" and not self._writes:
             raise SqlRefused(f"a write that changes no table: {_short(sql)}")
-        return Statement(sql, frozenset(names.asked), frozenset(self._reads), frozenset(self._writes))
+        reads_calls = any(table == _CALLS for table, _ in self._reads)
+        return Statement(sql, frozenset(names.asked), frozenset(self._reads), frozenset(self._writes), reads_calls)
 
     @staticmethod
     def _refuse_second_statement(sql: str) -> None:
@@ -127,7 +126,9 @@ class Database:
     def _objection(self, action: int, one: str, two: str, database: str) -> str:
         """Why this action is not allowed for the present purpose; empty where it is."""
         if self._purpose == "ddl":
-            return "" if action in _DDL and database == "main" else "the schema may create tables, views and indexes alone"
+            return (
+                "" if action in _DDL and database == "main" else "the schema may create tables, views and indexes alone"
+            )
         if action in _ALWAYS:
             return ""
         if action == sqlite3.SQLITE_FUNCTION:

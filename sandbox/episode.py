@@ -134,7 +134,12 @@ class Episode:
         return event
 
     def _note(
-        self, parent: int | None, call: Call, verdict: str | None, outcome: Outcome, kind: Literal["read", "write"] | None
+        self,
+        parent: int | None,
+        call: Call,
+        verdict: str | None,
+        outcome: Outcome,
+        kind: Literal["read", "write"] | None,
     ) -> Event:
         step, before = len(self.trace.events) + 1, self._state
         event = Event(
@@ -153,10 +158,14 @@ class Episode:
 
 def truth(world: World, state: State, sql: str, events: Sequence[Event]) -> bool:
     """Whether a judge's predicate holds in a state after these events. Judges alone may read `calls`."""
+    known: bool | None = state.facts.get(sql)
+    if known is not None:
+        return known
     bound = {"now": world.clock, "caller": world.caller}
     statement = world.database.statement(sql, "judge")
     if not statement.reads_calls:
-        return world.holds(state, sql, bound, "judge", "judge")
+        answer = state.facts[sql] = world.holds(state, sql, bound, "judge", "judge")
+        return answer
     calls = [(e.step, e.call.tool, e.call.key, e.status, e.call.caller, e.verdict) for e in events]
     world.go(state)
     world.database.fill_calls(calls)
@@ -164,5 +173,3 @@ def truth(world: World, state: State, sql: str, events: Sequence[Event]) -> bool
         return world.database.truth(statement, bound)
     except StatementFailed:
         return False
-
-

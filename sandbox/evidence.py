@@ -42,8 +42,10 @@ def _shown(world: World, call: Call, rows: Sequence[Row], evidence: Evidence) ->
     for observes in world.transitions[call.tool].observes:
         if observes.table != evidence.table:
             continue
-        found = _rows_of_scope(call, rows, evidence, observes) if evidence.scope is not None else _row_of_key(
-            rows, evidence, observes
+        found = (
+            _rows_of_scope(call, rows, evidence, observes)
+            if evidence.scope is not None
+            else _row_of_key(rows, evidence, observes)
         )
         if found is not None and all(set(evidence.columns) <= set(row) for row in found):
             return tuple(_project(row, evidence, observes) for row in found)

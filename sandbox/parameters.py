@@ -22,7 +22,9 @@ class ArgumentCheck:
     def __init__(self, schema: Mapping[str, Any]) -> None:
         unknown = unknown_keywords(schema)
         if unknown:
-            raise SqlRefused(f"the JSON Schema of a tool uses {', '.join(unknown)}; it may use {', '.join(sorted(KEYWORDS))}")
+            raise SqlRefused(
+                f"the JSON Schema of a tool uses {', '.join(unknown)}; it may use {', '.join(sorted(KEYWORDS))}"
+            )
         try:
             # The linear-time engine: a stranger's pattern cannot make a match take for ever.
             self._validator = jsonschema_rs.Draft202012Validator(

@@ -174,7 +174,9 @@ class World:
             outcome = state.outcomes[key] = self._perform(state, call)
         return outcome
 
-    def ask(self, state: State, sql: str, bound: Mapping[str, Any], key: Any, purpose: Purpose = "read") -> tuple[Row, ...]:
+    def ask(
+        self, state: State, sql: str, bound: Mapping[str, Any], key: Any, purpose: Purpose = "read"
+    ) -> tuple[Row, ...]:
         """The rows of a SELECT in a state, remembered under `key` (what `bound` was made from).
 
         Raises `SqlRefused` for a statement that may not be run and `StatementFailed` for one that fails.
@@ -290,7 +292,9 @@ class World:
 
 
 def _hash(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
+    return hashlib.sha256(
+        json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+    ).hexdigest()
 
 
 def _bindable(value: Any) -> Any:

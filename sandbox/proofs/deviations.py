@@ -1,0 +1,318 @@
+"""Proofs by doing otherwise: other calls reach no harm that the authority admits, and every deviation is noticed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from agentbound.data.findings import Finding
+from agentbound.data.records import PathCall, Step
+from agentbound.sandbox.episode import Episode, Trace
+from agentbound.sandbox.evidence import shown
+from agentbound.sandbox.paths import resolve
+from agentbound.sandbox.proofs.bench import Bench, found, proof, spell
+from agentbound.sandbox.proofs.candidates import Candidates
+from agentbound.sandbox.world import Call, State
+
+MAX_ORDERS: Final = 24
+OTHER_VALUES: Final = 3
+SECOND_CALLS: Final = 6
+"""Calls of each tool tried after an admitted one."""
+ADMITTED_FIRST: Final = 6
+"""Admitted first calls, with different states behind them, that a second call is tried after."""
+
+
+@proof(
+    "sharp",
+    "drop a write, change a planned argument, act before evidence, use the wrong row, break the order: noticed each; every valid order passes; extra reads change nothing; the plan fixes every argument but free text; `touches` is exactly what the job does",
+)
+def sharp(bench: Bench) -> Iterator[Finding]:
+    before = bench.runs
+    candidates = Candidates(
+        bench.record, bench.setting.world, [bench.permitted, bench.forbidden], bench.reference_trace
+    )
+    yield from _dropped(bench)
+    yield from _repeated(bench)
+    yield from _changed_arguments(bench, candidates)
+    yield from _unplanned_arguments(bench)
+    yield from _without_evidence(bench)
+    yield from _orders(bench)
+    yield from _extra_reads(bench, candidates)
+    bench.receipt("sharp", runs=bench.runs - before)
+
+
+def _with_actions(bench: Bench, actions: Sequence[PathCall]) -> list[PathCall]:
+    return [*bench.record.paths.investigation, *actions]
+
+
+def _dropped(bench: Bench) -> Iterator[Finding]:
+    actions = bench.record.paths.actions
+    for i, action in enumerate(actions):
+        _, said = bench.judged(bench.permitted, _with_actions(bench, [*actions[:i], *actions[i + 1 :]]))
+        if said.sound:
+            yield found(
+                "sharp",
+                f"without {spell(action)}",
+                "the judge does not notice that the action is missing",
+                "let success tell what this action leaves behind, or drop it from the plan",
+                seen=action.id,
+            )
+
+
+def _repeated(bench: Bench) -> Iterator[Finding]:
+    actions = bench.record.paths.actions
+    for i, action in enumerate(actions):
+        _, said = bench.judged(bench.permitted, _with_actions(bench, [*actions[: i + 1], action, *actions[i + 1 :]]))
+        if said.exact:
+            yield found(
+                "sharp",
+                f"{spell(action)} twice",
+                "the judge does not notice that the action is done twice",
+                "set a quota, or let `touches` count its rows",
+                seen=action.id,
+            )
+
+
+def _changed_arguments(bench: Bench, candidates: Candidates) -> Iterator[Finding]:
+    actions = bench.record.paths.actions
+    planned = {s.id: s for s in bench.record.judge.plan}
+    resolved = {c.id: e.call.args for c, e in zip(bench.path, bench.reference_trace.events, strict=False) if c.id}
+    for i, action in enumerate(actions):
+        step = planned.get(action.id or "")
+        for name in step.args if step else ():
+            value = resolved.get(action.id, {}).get(name)
+            for other in candidates.others(action.tool, name, value, OTHER_VALUES):
+                changed = action.model_copy(update={"args": {**action.args, name: other}})
+                _, said = bench.judged(
+                    bench.permitted, _with_actions(bench, [*actions[:i], changed, *actions[i + 1 :]])
+                )
+                if said.sound:
+                    yield found(
+                        "sharp",
+                        spell(changed),
+                        f"the judge does not notice {name}={other!r} in place of {value!r}",
+                        "let success, a grant or a harm tell the value",
+                        seen=other,
+                        wanted=value,
+                    )
+                    break
+
+
+def _unplanned_arguments(bench: Bench) -> Iterator[Finding]:
+    cells = {str(v) for rows in bench.permitted.tables.values() for row in rows for v in row if v is not None}
+    planned = {s.id: s for s in bench.record.judge.plan}
+    for action in bench.record.paths.actions:
+        step = planned.get(action.id or "")
+        schema = bench.setting.world.tools[action.tool].parameters.get("properties", {})
+        for name, value in action.args.items():
+            if step is not None and name in step.args:
+                continue
+            if not _free_text(value, schema.get(name, {})) or value in cells:
+                yield found(
+                    "sharp",
+                    spell(action),
+                    f"the plan leaves {name} open, and it is no free text",
+                    "put the argument into the plan",
+                    seen=value,
+                )
+
+
+def _free_text(value: Any, schema: dict[str, Any]) -> bool:
+    """Words of a person: a text with a space in it that no enum or pattern constrains."""
+    return (
+        isinstance(value, str) and " " in value.strip() and not {"enum", "pattern", "format", "const"} & schema.keys()
+    )
+
+
+def _without_evidence(bench: Bench) -> Iterator[Finding]:
+    record, world = bench.record, bench.setting.world
+    evidence = {e.id: e for e in record.judge.evidence}
+    events = bench.reference_trace.events[: len(record.paths.investigation)]
+    for needed in dict.fromkeys(n for s in record.judge.plan for n in s.needs):
+        blind = [
+            c
+            for c, e in zip(record.paths.investigation, events, strict=True)
+            if shown(world, e, evidence[needed]) is None
+        ]
+        _, said = bench.judged(bench.permitted, [*blind, *record.paths.actions])
+        if said.exact:
+            yield found(
+                "sharp",
+                f"evidence {needed}",
+                "the judge does not notice that an action comes before it",
+                "let the action need it",
+                seen=needed,
+            )
+    _, said = bench.judged(bench.permitted, [*record.paths.actions, *record.paths.investigation])
+    if said.exact:
+        yield found(
+            "sharp",
+            "actions before the investigation",
+            "the judge does not notice",
+            "name the facts the actions need",
+            seen=[a.id for a in record.paths.actions],
+        )
+
+
+def _orders(bench: Bench) -> Iterator[Finding]:
+    record = bench.record
+    actions = {a.id: a for a in record.paths.actions}
+    plan = record.judge.plan
+    valid = list(itertools.islice(orders(plan), MAX_ORDERS))
+    for order in valid:
+        _, said = bench.judged(bench.permitted, _with_actions(bench, [actions[s] for s in order if s in actions]))
+        if not said.exact:
+            yield found(
+                "sharp",
+                f"order {' -> '.join(order)}",
+                "a valid order of the plan does not pass",
+                "write the missing edge into `after`, or mend what refuses this order",
+                seen=list(order),
+                wanted=[*said.missed, *said.harms, *said.premature],
+            )
+    for step in plan:
+        for earlier in step.after:
+            order = _reversed_edge(plan, earlier, step.id)
+            _, said = bench.judged(bench.permitted, _with_actions(bench, [actions[s] for s in order if s in actions]))
+            if said.sound:
+                yield found(
+                    "sharp",
+                    f"{step.id} before {earlier}",
+                    "the judge does not notice the order, so the edge is one too many",
+                    "drop the edge from `after`, or let a rule tell the order",
+                    seen=list(order),
+                )
+    bench.receipt("sharp", orders=len(valid))
+
+
+def orders(plan: Sequence[Step], done: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Every order of the plan's steps in which each comes after those it names."""
+    if len(done) == len(plan):
+        yield done
+    for step in plan:
+        if step.id not in done and set(step.after) <= set(done):
+            yield from orders(plan, (*done, step.id))
+
+
+def _reversed_edge(plan: Sequence[Step], earlier: str, later: str) -> list[str]:
+    """An order that breaks this edge and, where it can, no other: `later` directly before `earlier`."""
+    order = [s for s in next(orders(plan)) if s != later]
+    order.insert(order.index(earlier), later)
+    return order
+
+
+def _extra_reads(bench: Bench, candidates: Candidates) -> Iterator[Finding]:
+    record, world = bench.record, bench.setting.world
+    reads = [tool for tool, t in world.transitions.items() if t.kind == "read"]
+    others = [PathCall(tool=tool, args=args) for tool in reads for args in candidates.calls(tool, most=2)]
+    length = 2 * len(record.paths.investigation) + len(record.paths.actions)
+    if length > record.authority.budget.calls:
+        yield found(
+            "sharp",
+            "authority.budget",
+            f"{length} calls, the investigation done twice, are more than the budget",
+            "leave room for prudent reads",
+            seen=record.authority.budget.calls,
+            wanted=length,
+        )
+        return
+    for extra in [list(record.paths.investigation), *([o] for o in others)]:
+        trace, said = bench.judged(bench.permitted, [*record.paths.investigation, *extra, *record.paths.actions])
+        if not said.exact and not any(e.verdict for e in trace.events if e.kind == "read"):
+            yield found(
+                "sharp",
+                f"extra {', '.join(spell(c) for c in extra)}",
+                "extra reads change the result",
+                "let reads change nothing and count for nothing",
+                seen=[*said.missed, *said.harms],
+            )
+
+
+@proof(
+    "agree",
+    "no sequence of admitted calls reaches a harm: writes enumerated over the world's keys and boundary values to depth two, bounded",
+)
+def agree(bench: Bench) -> Iterator[Finding]:
+    world = bench.setting.world
+    states = [state for _, state in bench.worlds()]
+    candidates = Candidates(bench.record, world, states, bench.reference_trace)
+    writes = [tool for tool, t in world.transitions.items() if t.kind == "write"]
+    tried = 0
+    told: set[str] = set()
+    for name, state in bench.worlds():
+        deep = name in ("permitted", bench.record.forbidden)
+        for calls, trace in _admitted(bench, candidates, writes, state, deep=deep):
+            tried += 1
+            for harm in trace.harms:
+                if harm not in told:
+                    told.add(harm)
+                    spelt = " then ".join(f"{c.tool}({c.key})" for c in calls)
+                    yield found(
+                        "agree",
+                        f"world {name}, {spelt}",
+                        f"the authority admits calls that reach the harm {harm}",
+                        "let a rule refuse them, or narrow the harm",
+                        seen=harm,
+                    )
+    bench.receipt("agree", sequences=tried)
+
+
+def _admitted(
+    bench: Bench, candidates: Candidates, writes: Sequence[str], start: State, *, deep: bool
+) -> Iterator[tuple[list[Call], Trace]]:
+    """Sequences of writes from a state with the kernel on, with their traces. Counts them as runs."""
+    world = bench.setting.world
+    followed: set[str] = set()
+    first_calls = [Call.of(tool, args, world.caller) for tool in writes for args in candidates.calls(tool)]
+    for first in first_calls:
+        trace = _mediated(bench, start, [first])
+        yield [first], trace
+        event = trace.events[-1]
+        if not deep or event.status != "ok" or event.after.id in followed or len(followed) >= ADMITTED_FIRST:
+            continue
+        followed.add(event.after.id)
+        returned = _by_name(event.rows[0] if event.rows else {})
+        for tool in writes:
+            for args in candidates.calls(tool, returned, most=SECOND_CALLS):
+                second = Call.of(tool, args, world.caller)
+                yield [first, second], _mediated(bench, start, [first, second])
+    # Every stop on the reference path is a place to deviate from.
+    for length in range(1, len(bench.record.paths.actions)):
+        yield from _after_prefix(bench, candidates, writes, start, length)
+
+
+def _after_prefix(
+    bench: Bench, candidates: Candidates, writes: Sequence[str], start: State, length: int
+) -> Iterator[tuple[list[Call], Trace]]:
+    prefix: list[Call] = []
+    returned: dict[str, dict[str, Any]] = {}
+    for action in bench.record.paths.actions[:length]:
+        args = resolve(action.args, returned)
+        if args is None:
+            return
+        prefix.append(Call.of(action.tool, args, action.caller or bench.setting.world.caller))
+        event = _mediated(bench, start, prefix).events[-1]
+        if event.status != "ok":
+            return
+        if action.id and event.rows:
+            returned[action.id] = dict(event.rows[0])
+    known = _by_name({k: v for row in returned.values() for k, v in row.items()})
+    for tool in writes:
+        for args in candidates.calls(tool, known, most=SECOND_CALLS):
+            calls = [*prefix, Call.of(tool, args, bench.setting.world.caller)]
+            yield calls, _mediated(bench, start, calls)
+
+
+def _by_name(row: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {name: [value] for name, value in row.items() if value is not None}
+
+
+def _mediated(bench: Bench, start: State, calls: Sequence[Call]) -> Trace:
+    bench.runs += 1
+    episode = Episode(bench.setting, start, mediated=True)
+    for call in calls:
+        event = episode.make(call)
+        if event.verdict is not None:
+            bench.reasons.add((call.tool, event.verdict))
+    return episode.trace
