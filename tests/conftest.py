@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import socket
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+HOME = tempfile.mkdtemp(prefix="agentbound-tests-")
+"""Where Prefect and the Hub's cache live in this session, instead of the user's home."""
+
+atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+
 # Set while pytest starts, before any test module can import prefect, datasets or huggingface_hub, which read their
 # environment at import.
 os.environ.update(
     COLUMNS="120",
     DO_NOT_TRACK="1",
+    HF_HOME=f"{HOME}/huggingface",
     HF_HUB_OFFLINE="1",
     NO_COLOR="1",
     OMP_NUM_THREADS="1",
+    PREFECT_HOME=f"{HOME}/prefect",
     PREFECT_LOGGING_TO_API_ENABLED="false",
     PREFECT_SERVER_ANALYTICS_ENABLED="false",
     PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS="240",
@@ -45,7 +56,7 @@ def repository() -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_network() -> Any:
+def _no_network() -> Iterator[None]:
     """A connection that leaves the machine is an error that names where it wanted to go."""
     connect = socket.socket.connect
 
@@ -57,11 +68,3 @@ def _no_network() -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", guarded)
         yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _own_home(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Prefect and the Hub's cache live in a directory of this session, never in the user's home."""
-    home = tmp_path_factory.mktemp("home")
-    os.environ["PREFECT_HOME"] = str(home / "prefect")
-    os.environ["HF_HOME"] = str(home / "huggingface")
