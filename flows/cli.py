@@ -1,0 +1,177 @@
+"""The command line. Bodies lie in `agentbound.flows.commands` and are imported when a command runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentbound import __version__
+from agentbound.errors import AgentboundError
+
+app = typer.Typer(
+    name="agentbound",
+    help="Build, prove and read counterfactual safety benchmarks for tool-using agents.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+taxonomy = typer.Typer(help="Risk categories, classes, patterns and blueprints.", no_args_is_help=True)
+app.add_typer(taxonomy, name="taxonomy")
+
+_UNEXPECTED = 70
+_INTERRUPTED = 130
+
+Run = Annotated[Path, typer.Argument(help="The directory of a run.", show_default=False)]
+TaxonomyDir = Annotated[
+    list[Path] | None,
+    typer.Option("--taxonomy", help="A directory with categories, patterns or blueprints of your own; may be repeated."),
+]
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+) -> None:
+    """Options before the command; `main` reads --debug itself."""
+
+
+@app.command()
+def build(
+    out: Annotated[Path, typer.Option("--out", help="Where the run is kept; the same command goes on with it.")],
+    preset: Annotated[str, typer.Option(help="quick (8 families a class), core (1,000) or paper (2,787).")] = "quick",
+    families: Annotated[int | None, typer.Option(min=1, help="How many families in all, in place of the preset's.")] = None,
+    category: Annotated[list[str] | None, typer.Option(help="Only this category; may be repeated.")] = None,
+    risk_class: Annotated[list[str] | None, typer.Option(help="Only this risk class; may be repeated.")] = None,
+    secret: Annotated[Path | None, typer.Option(help="File with the release secret; without it one is made and kept.")] = None,
+    release_version: Annotated[str, typer.Option(help="The version the release carries.")] = "0.1.0",
+    taxonomy_dir: TaxonomyDir = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
+) -> None:
+    """Build a release: seed, generate and validate, gate, assemble."""
+    from agentbound.flows.commands.build import build_command
+
+    build_command(
+        out=out,
+        preset=preset,
+        families=families,
+        categories=category or [],
+        risk_classes=risk_class or [],
+        secret=secret,
+        version=release_version,
+        taxonomy_dirs=taxonomy_dir or [],
+        workers=workers,
+    )
+
+
+@app.command()
+def prove(
+    path: Annotated[Path, typer.Argument(help="A family's JSON file, a run, or a release.", show_default=False)],
+) -> None:
+    """Prove families again from the files alone; exit 1 where one does not hold."""
+    from agentbound.flows.commands.prove import prove_command
+
+    raise typer.Exit(prove_command(path))
+
+
+@app.command()
+def show(
+    run: Run,
+    family: Annotated[str | None, typer.Argument(help="Its id, or the beginning of it; without, the list.")] = None,
+) -> None:
+    """Read a family: wordings, flip, facts and rules, the path in both worlds, receipts."""
+    from agentbound.flows.commands.read import show_command
+
+    show_command(run, family)
+
+
+@app.command()
+def export(run: Run, family: Annotated[str, typer.Argument(help="Its id, or the beginning of it.")]) -> None:
+    """Write a family's record to standard output as JSON."""
+    from agentbound.flows.commands.read import export_command
+
+    export_command(run, family)
+
+
+@app.command()
+def runs(
+    directory: Annotated[Path, typer.Argument(help="Where runs are kept.")] = Path("runs"),
+) -> None:
+    """List the runs in a directory."""
+    from agentbound.flows.commands.read import runs_command
+
+    runs_command(directory)
+
+
+@app.command()
+def status(run: Run) -> None:
+    """How far a run is: requested, accepted, rejected, open, and the commonest findings."""
+    from agentbound.flows.commands.read import status_command
+
+    status_command(run)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(__version__)
+
+
+@taxonomy.command("list")
+def taxonomy_list(taxonomy_dir: TaxonomyDir = None) -> None:
+    """Categories and classes, with their blueprints."""
+    from agentbound.flows.commands.taxonomy import list_command
+
+    list_command(taxonomy_dir or [])
+
+
+@taxonomy.command("check")
+def taxonomy_check(
+    paths: Annotated[list[Path] | None, typer.Argument(help="Blueprint files or directories; all, if left out.")] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Families drawn and proved from each blueprint.")] = 8,
+    taxonomy_dir: TaxonomyDir = None,
+) -> None:
+    """Check content: files, statements, every wording, and a proved sample of every blueprint. Exit 1 on faults."""
+    from agentbound.flows.commands.taxonomy import check_command
+
+    raise typer.Exit(check_command(paths or [], samples, taxonomy_dir or []))
+
+
+@taxonomy.command("sample")
+def taxonomy_sample(
+    path: Annotated[Path, typer.Argument(help="A blueprint file.")],
+    seed: Annotated[int, typer.Option(help="Which one to draw.")] = 0,
+    flip: Annotated[str | None, typer.Option(help="The flip that makes the forbidden world.")] = None,
+) -> None:
+    """Draw one family from a blueprint and read it."""
+    from agentbound.flows.commands.taxonomy import sample_command
+
+    sample_command(path, seed, flip)
+
+
+def main() -> None:
+    """Run the command line: an error is one sentence on standard error, with exit code 2 for a user's mistake."""
+    debug = "--debug" in sys.argv
+    sys.argv = [word for word in sys.argv if word != "--debug"]  # so that it may stand anywhere
+    try:
+        app()
+    except AgentboundError as error:
+        if debug:
+            raise
+        typer.echo(f"agentbound: {error}", err=True)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        typer.echo("agentbound: stopped; the same command goes on where this one was", err=True)
+        sys.exit(_INTERRUPTED)
+    except Exception as error:  # noqa: BLE001  (the last resort: a sentence, not a traceback)
+        if debug:
+            raise
+        typer.echo(f"agentbound: unexpected {type(error).__name__}: {error}; run again with --debug and report it", err=True)
+        sys.exit(_UNEXPECTED)
+
+
+if __name__ == "__main__":
+    main()
