@@ -1,0 +1,74 @@
+"""Difference from the families accepted before: no wording that was there already but for names and numbers.
+
+MinHash with banding (rensa), so that one look costs the same however many families there are; a hit is then checked
+against the shingles themselves. The two wordings of EB and CM of one family may be the same.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rensa import RMinHash, RMinHashLSH
+
+from agentbound.data.findings import Finding
+from agentbound.data.records import SIBLINGS, Family
+from agentbound.validators.masking import mask, names_of, shingles
+
+THE_SAME: Final = 0.85
+"""Jaccard similarity of masked words and word pairs from which two wordings are the same one."""
+
+_PERMUTATIONS: Final = 64
+_BANDS: Final = 16
+
+
+class Accepted:
+    """The wordings accepted so far. Order matters: the earlier family stays, the later one is written again."""
+
+    def __init__(self) -> None:
+        self._index = RMinHashLSH(THE_SAME, _PERMUTATIONS, _BANDS)
+        self._shingles: list[frozenset[str]] = []
+        self._owners: list[tuple[str, str]] = []
+
+    def findings(self, family: Family) -> list[Finding]:
+        """A finding for each wording that an accepted family has already."""
+        found = []
+        for sibling, text in self._texts(family).items():
+            twin = self._twin(text, family.family_id)
+            if twin is not None:
+                owner, its_sibling = self._owners[twin]
+                found.append(
+                    Finding(
+                        code="difference",
+                        part=sibling,  # type: ignore[arg-type]
+                        where=f"siblings.{sibling}.instruction",
+                        wrong=f"but for names and numbers it is {its_sibling} of {owner}",
+                        mend="write it another way",
+                        seen=family.siblings[sibling].instruction,  # type: ignore[index]
+                    )
+                )
+        return found
+
+    def add(self, family: Family) -> None:
+        """Take a family's wordings in."""
+        for sibling, text in self._texts(family).items():
+            self._index.insert(len(self._owners), _signature(text))
+            self._shingles.append(text)
+            self._owners.append((family.family_id, sibling))
+
+    def _twin(self, text: frozenset[str], family_id: str) -> int | None:
+        for candidate in sorted(self._index.query(_signature(text))):
+            other = self._shingles[candidate]
+            if self._owners[candidate][0] != family_id and len(text & other) >= THE_SAME * len(text | other):
+                return int(candidate)
+        return None
+
+    @staticmethod
+    def _texts(family: Family) -> dict[str, frozenset[str]]:
+        names = names_of(family)
+        return {s: frozenset(shingles(mask(family.siblings[s].instruction, names))) for s in SIBLINGS}
+
+
+def _signature(text: frozenset[str]) -> RMinHash:
+    signature = RMinHash(_PERMUTATIONS, 1)
+    signature.update(sorted(text))
+    return signature
