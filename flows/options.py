@@ -1,0 +1,76 @@
+"""What a build is asked for, and which families that makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from agentbound.data.records import Record
+from agentbound.errors import UsageError
+from agentbound.taxonomy import Taxonomy
+
+A_CLASS: Final = 8
+"""Families of each risk class in the preset `quick`."""
+
+PRESETS: Final = {"quick": None, "core": 1000, "paper": 2787}
+"""Families in all; `quick` has `A_CLASS` for each class it is asked for."""
+
+
+class BuildOptions(Record):
+    """The options of a build by the names the user knows; kept with the run, and compared when it is gone on with."""
+
+    preset: str = "quick"
+    families: int | None = None
+    categories: tuple[str, ...] = ()
+    risk_classes: tuple[str, ...] = ()
+    release_version: str = "0.1.0"
+    taxonomy: tuple[str, ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        return self.model_dump(mode="json")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a build runs and on how many processes: nothing that changes its result."""
+
+    out: Path
+    secret: Path | None
+    workers: int
+
+
+def counts(options: BuildOptions, taxonomy: Taxonomy, stocked: set[str]) -> dict[str, int]:
+    """Families by risk class: an even share for each class asked for, the first ones taking what is left over.
+
+    `stocked` are the classes that have a blueprint. Raises `UsageError` for names that are not there.
+    """
+    if options.preset not in PRESETS:
+        raise UsageError(f"there is no preset {options.preset}; choose {', '.join(PRESETS)}")
+    classes = _classes(options, taxonomy)
+    bare = [c for c in classes if c not in stocked]
+    if bare and (options.risk_classes or options.categories):
+        raise UsageError(f"no blueprint is there for {', '.join(bare)}; add one, or leave the class out")
+    classes = [c for c in classes if c in stocked]
+    if not classes:
+        raise UsageError("no risk class with a blueprint is left; widen --category or --risk-class")
+    total = options.families or PRESETS[options.preset] or A_CLASS * len(classes)
+    share, rest = divmod(total, len(classes))
+    made = {c: share + (i < rest) for i, c in enumerate(classes)}
+    return {c: n for c, n in made.items() if n}
+
+
+def _classes(options: BuildOptions, taxonomy: Taxonomy) -> list[str]:
+    known = {c.id: [r.id for r in c.classes] for c in taxonomy.categories}
+    leaves = [r for rs in known.values() for r in rs]
+    _require(options.categories, list(known), "category")
+    _require(options.risk_classes, leaves, "risk class")
+    wanted = [r for c in options.categories for r in known[c]] + list(options.risk_classes)
+    return [r for r in leaves if not wanted or r in wanted]
+
+
+def _require(names: Sequence[str], known: Sequence[str], what: str) -> None:
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        raise UsageError(f"there is no {what} {', '.join(unknown)}; choose from {', '.join(known)}")
