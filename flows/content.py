@@ -1,0 +1,153 @@
+"""Checking content: statements with their lines, samples drawn and proved, every wording tried."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from agentbound.data.blueprint import Blueprint, sql_leaves
+from agentbound.data.findings import Finding
+from agentbound.data.records import SIBLINGS, Family, Sibling, SiblingName
+from agentbound.data.chance import rng_of
+from agentbound.errors import ContentError, Fault, SqlRefused
+from agentbound.generators.embedded.scaffold import Drawn, draw_scaffold
+from agentbound.generators.embedded.draws import Undrawable
+from agentbound.generators.embedded.render import compile_node
+from agentbound.generators.embedded.wording import POOL_OF, draw_wording
+from agentbound.sandbox.database import Database, Purpose
+from agentbound.validators.candidate import certify, validate
+
+_PURPOSES: dict[str, Purpose] = {"read": "read", "write": "write", "judge": "judge", "grant": "read"}
+_SECRET = b"content check"
+
+
+def statement_faults(blueprint: Blueprint, drawn: Drawn) -> list[Fault]:
+    """Statements of a blueprint that the sandbox will not run, each with its line."""
+    spec = drawn.scaffold.world
+    faults: list[Fault] = []
+    try:
+        database = Database(spec.schema_, spec.rows)
+    except SqlRefused as error:
+        return [blueprint.fault(("tables",), str(error), "mend the table, the view or the row")]
+    for leaf in sql_leaves(blueprint):
+        if leaf.mode == "ddl":
+            continue
+        try:
+            sql = str(compile_node(leaf.template)(drawn.draws))
+            database.statement(sql, _PURPOSES[leaf.mode])
+        except Undrawable:
+            continue  # it belongs to a condition that does not hold in this draw
+        except SqlRefused as error:
+            if "no such table" in str(error) or "no table" in str(error):
+                if not _always(blueprint, leaf.loc):
+                    continue
+            faults.append(blueprint.fault(leaf.loc, str(error), "write one statement that SQLite and the sandbox run"))
+    return faults
+
+
+def _always(blueprint: Blueprint, loc: Sequence[str | int]) -> bool:
+    """Whether no condition stands on the way to a place."""
+    node = blueprint.raw
+    for step in loc:
+        if isinstance(node, dict) and "if" in node:
+            return False
+        node = node[step] if isinstance(node, dict | list) else None  # type: ignore[assignment,call-overload,index]
+    return "then" not in loc and "else" not in loc
+
+
+@dataclass
+class Report:
+    """What a check of one blueprint found. `problems` counts findings by what a writer has to mend."""
+
+    blueprint: str
+    path: str
+    samples: int = 0
+    proved: int = 0
+    runs: list[int] = field(default_factory=list)
+    flips: Counter[str] = field(default_factory=Counter)
+    protocols: Counter[str] = field(default_factory=Counter)
+    wordings: dict[str, int] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    problems: dict[str, tuple[Finding, int]] = field(default_factory=dict)
+
+    @property
+    def clean(self) -> bool:
+        return not self.faults and not self.problems and self.proved == self.samples
+
+    def note(self, finding: Finding) -> None:
+        key = f"{finding.code}|{finding.part}|{finding.wrong}|{finding.where}"
+        first, count = self.problems.get(key, (finding, 0))
+        self.problems[key] = (first, count + 1)
+
+
+def check_blueprint(blueprint: Blueprint, samples: int) -> Report:
+    """Draw samples, each flip in turn the forbidden one, prove them, and try every wording in the draws it fits."""
+    report = Report(blueprint.name, blueprint.file)
+    tried: dict[tuple[str, int], int] = {}
+    for number in range(samples):
+        report.samples += 1
+        flip = blueprint.flips[number % len(blueprint.flips)]
+        try:
+            drawn = draw_scaffold(blueprint, rng_of(_SECRET, blueprint.name, number), f"sample-{number}", forbidden=flip)
+        except ContentError as error:
+            report.faults += [f for f in error.faults if f not in report.faults]
+            continue
+        if number == 0:
+            report.faults += statement_faults(blueprint, drawn)
+        report.protocols[drawn.scaffold.protocol] += 1
+        findings = validate(drawn.scaffold, {})
+        for finding in findings:
+            report.note(finding)
+        if not findings:
+            _check_sample(blueprint, drawn, number, report, tried)
+            report.flips[flip] += 1
+    report.wordings = {pool: len(blueprint.raw["texts"][pool]) for pool in ("HS", "plain", "HB")}
+    return report
+
+
+def _check_sample(
+    blueprint: Blueprint, drawn: Drawn, number: int, report: Report, tried: dict[tuple[str, int], int]
+) -> None:
+    for name, sibling in _wordings(blueprint, drawn, number, tried):
+        for finding in validate(drawn.scaffold, {name: sibling}):
+            report.note(_with_text(finding, sibling))
+    siblings: dict[SiblingName, Sibling] = {}
+    taken: set[int] = set()
+    for name in SIBLINGS:
+        rng = rng_of(_SECRET, blueprint.name, number, name)
+        written = draw_wording(blueprint, drawn, name, rng, taken if name == "EB" else ())
+        if written is None:
+            report.faults.append(blueprint.fault(("texts", POOL_OF[name]), f"no wording for {name} fits", "add one without a condition"))
+            return
+        siblings[name] = written[0]
+        if name == "CM":
+            taken.add(written[1])
+    certificate, findings = certify(Family.model_validate({**drawn.scaffold.model_dump(), "siblings": siblings}))
+    for finding in findings:
+        report.note(_with_text(finding, siblings.get(finding.part)))  # type: ignore[call-overload]
+    if certificate is not None:
+        report.proved += 1
+        report.runs.append(certificate.runs)
+
+
+def _wordings(
+    blueprint: Blueprint, drawn: Drawn, number: int, tried: dict[tuple[str, int], int]
+) -> Iterator[tuple[SiblingName, Sibling]]:
+    """Every wording that fits this draw and has been tried fewer than three times."""
+    for name in SIBLINGS:
+        pool = POOL_OF[name]
+        for index in range(len(blueprint.raw["texts"][pool])):
+            if tried.get((name, index), 0) >= 3:
+                continue
+            others = set(range(len(blueprint.raw["texts"][pool]))) - {index}
+            written = draw_wording(blueprint, drawn, name, rng_of(_SECRET, name, number, index), others)
+            if written is not None:
+                tried[name, index] = tried.get((name, index), 0) + 1
+                yield name, written[0]
+
+
+def _with_text(finding: Finding, sibling: Sibling | None) -> Finding:
+    return finding.model_copy(update={"seen": sibling.instruction}) if sibling is not None else finding
+
+
