@@ -93,25 +93,26 @@ def _quoted(bench: Bench) -> Iterator[Finding]:
 
 
 def differing_values(world: World, before: State, after: State) -> list[Cell]:
-    """Cells of changed rows that the other world does not have in that place; flags and empty cells say nothing."""
+    """Cells that tell the worlds apart, in an order that does not vary; flags and empty cells say nothing.
+
+    Of a row that is changed, the cells that are; of a row that is in one world only, the cells that no row of both
+    worlds has.
+    """
+    common = {v for table, rows in before.tables.items() for row in set(rows) & set(after.tables[table]) for v in row}
     values: dict[Cell, None] = {}
     for table in before.tables:
         if before.digests[table] == after.digests[table]:
             continue
-        old = {r[world.database.primary_keys[table]]: r for r in world.rows(before, table)}
-        new = {r[world.database.primary_keys[table]]: r for r in world.rows(after, table)}
-        shared = {
-            v for rows in (old, new) for k in old.keys() & new.keys() for v in rows[k].values() if old[k] == new[k]
-        }
-        for key in old.keys() | new.keys():
-            one, two = old.get(key, {}), new.get(key, {})
-            pairs = [(one.get(c), two.get(c)) for c in world.database.columns[table]]
-            values.update(
-                (v, None) for a, b in pairs if a != b and {a, b} - {0, 1, None} for v in (a, b) if one and two
-            )
-            if not (one and two):
-                # A row that is only in one world: its own values, not those it shares with rows that stay.
-                values.update((v, None) for v in (one or two).values() if v not in shared)
+        primary = world.database.primary_keys[table]
+        old = {r[primary]: r for r in world.rows(before, table)}
+        new = {r[primary]: r for r in world.rows(after, table)}
+        for key in sorted(old.keys() | new.keys(), key=str):
+            one, two = old.get(key), new.get(key)
+            if one and two:
+                pairs = [(one[c], two[c]) for c in one if one[c] != two[c]]
+                values.update((v, None) for pair in pairs if {*pair} - {0, 1, None} for v in pair)
+            else:
+                values.update((v, None) for v in (one or two or {}).values() if v not in common)
     return [v for v in values if v not in (None, "", 0, 1)]
 
 
