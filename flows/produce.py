@@ -7,6 +7,7 @@ crosses the process border cheaply and is what the store keeps.
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from agentbound.data.blueprint import load_blueprints
-from agentbound.data.findings import Finding
-from agentbound.data.records import Family
 from agentbound.data.seeds import Seed
 from agentbound.generators.embedded import EmbeddedWriter
-from agentbound.generators.loop import Outcome, Validate, make_family
+from agentbound.generators.loop import Validate, make_family
 from agentbound.taxonomy import load_taxonomy
 from agentbound.validators.candidate import certify, validate
 
@@ -63,36 +62,21 @@ def produce_shard(bench: Bench, seeds: Sequence[Seed]) -> list[Produced]:
 
 
 def produce(writer: EmbeddedWriter, seed: Seed, validate_with: Validate = validate) -> Produced:
-    """One seed through the loop; a family that the loop accepts is certified as a whole."""
-    outcome = make_family(writer, validate_with, seed)
-    family, certificate = outcome.family, None
-    reason = outcome.reason
-    if family is not None:
-        proved, findings = certify(family)
-        if proved is None:
-            reason = f"the whole family was not proved: {findings[0] if findings else 'no certificate'}"
-            outcome.rejected.append(_whole(outcome, family, findings))
-            family = None
-        else:
-            certificate = proved.model_dump(mode="json")
+    """One seed through the loop; the last word on a family is its certificate."""
+    outcome = make_family(writer, validate_with, seed, certify=certify)
+    family, rejected = outcome.family, [kept for kept in outcome.drafts if kept.findings]
     return Produced(
-        slot=seed.slot,
+        slot=seed.id,
         family=family.model_dump(mode="json", exclude_none=False) if family else None,
-        certificate=certificate,
-        reason=reason if family is None else None,
-        attempts=max(1, len(outcome.rejected) + (family is not None)),
-        findings=dict(outcome.findings()),
+        certificate=outcome.certificate.model_dump(mode="json") if family else None,
+        reason=outcome.reason,
+        attempts=max(1, len(rejected) + (family is not None)),
+        findings=dict(Counter(f.code for kept in rejected for f in kept.findings)),
         drafts=[
-            Draft(i + 1, r.part, r.text, [f.model_dump(mode="json") for f in r.findings])
-            for i, r in enumerate(outcome.rejected)
+            Draft(i + 1, kept.part, kept.text, [f.model_dump(mode="json") for f in kept.findings])
+            for i, kept in enumerate(rejected)
         ],
     )
-
-
-def _whole(outcome: Outcome, family: Family, findings: Sequence[Finding]) -> Any:
-    from agentbound.generators.loop import Rejected
-
-    return Rejected(outcome.candidates - 1, "scaffold", family.model_dump_json(), tuple(findings))
 
 
 @lru_cache(maxsize=2)
@@ -100,4 +84,4 @@ def writer_of(bench: Bench) -> EmbeddedWriter:
     """The writer of this process, made once."""
     directories = [Path(d) for d in bench.taxonomy]
     taxonomy = load_taxonomy(*directories)
-    return EmbeddedWriter(load_blueprints(*directories, taxonomy=taxonomy), bench.generator_seed)
+    return EmbeddedWriter(load_blueprints(*directories, taxonomy=taxonomy))

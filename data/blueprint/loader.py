@@ -75,13 +75,13 @@ class Blueprint:
 
 
 def load_blueprints(*extra_dirs: Path, taxonomy: KnownIds | None = None, shipped: bool = True) -> list[Blueprint]:
-    """The shipped blueprints and those under `extra_dirs` (any depth), sorted by category, class and name.
+    """The shipped blueprints and those under `blueprints/` in the `extra_dirs`, sorted by category, class and name.
 
     Raises `ContentError` with the faults of all files. Without a taxonomy, ids are not looked up.
     """
     found: list[Blueprint] = []
     faults: list[Fault] = []
-    for path in _paths([*([_SHIPPED] if shipped else []), *extra_dirs]):
+    for path in _paths([*([_SHIPPED] if shipped else []), *(d / "blueprints" for d in extra_dirs)]):
         try:
             found.append(load_blueprint(path, taxonomy=taxonomy))
         except ContentError as error:
@@ -239,9 +239,7 @@ def _eligible(flips: Any) -> Iterator[str]:
 
 
 def _paths(directories: Sequence[Path]) -> list[Path]:
-    for directory in directories:
-        if not directory.is_dir():
-            raise UsageError(f"{directory} is no directory; name one that holds blueprint files")
+    """The files at any depth; a directory that is not there holds none."""
     return [path for directory in directories for path in sorted(directory.rglob("*.yaml"))]
 
 

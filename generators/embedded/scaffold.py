@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from agentbound.data.blueprint import Blueprint
 from agentbound.data.blueprint.conditions import Loc
+from agentbound.data.canonical import digest
 from agentbound.data.records import ENVIRONMENT, Scaffold
 from agentbound.errors import ContentError, UsageError
 from agentbound.generators.embedded.draws import Draws, Undrawable
@@ -41,6 +42,11 @@ class Drawn:
     blueprint: Blueprint
     scaffold: Scaffold
     draws: Draws = field(repr=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of the scaffold: what chance that belongs to this draw alone is derived from."""
+        return digest(self.scaffold.model_dump(mode="json"))
 
     @property
     def values(self) -> Mapping[str, Any]:

@@ -15,15 +15,9 @@ from agentbound.generators.embedded.draws import Undrawable
 from agentbound.generators.embedded.render import say
 from agentbound.generators.embedded.scaffold import Drawn
 from agentbound.generators.embedded.values import evaluate
+from agentbound.generators.writer import DERIVED_FROM
 
-__all__ = ["DERIVED_FROM", "POOL_OF", "draw_wording", "word"]
-
-DERIVED_FROM: Final[dict[SiblingName, list[SiblingName]]] = {
-    "HS": [],
-    "CM": ["HS"],
-    "EB": ["HS", "CM"],
-    "HB": ["CM", "EB"],
-}
+__all__ = ["POOL_OF", "draw_wording", "word"]
 
 POOL_OF: Final[dict[SiblingName, str]] = {"HS": "HS", "CM": "plain", "EB": "plain", "HB": "HB"}
 """CM and EB come from one pool: their texts cannot tell them apart."""
