@@ -85,7 +85,7 @@ def _open_file(run: Path, plan: Plan, state: str) -> DuckDBPyConnection | None:
                 connection.close()
                 raise
         except duckdb.Error as error:
-            if "lock" in str(error) or not _deleted(path):
+            if "Could not set lock" in str(error) or not _deleted(path):
                 return None
         else:
             return connection

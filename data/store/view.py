@@ -126,9 +126,7 @@ class RunView:
         for known in self.plan.slots:
             if known.id == slot:
                 return known
-        raise UsageError(
-            f"{self.path} was not asked for a slot {slot}; its slots are listed by `agentbound show {self.path}`"
-        )
+        raise UsageError(f"{self.path} was not asked for a slot {slot}; name one of its plan, in {RUN_FILE}")
 
     def family(self, name: str) -> StoredFamily:
         """An accepted family by its slot, its id or the beginning of its id that is no other's.

