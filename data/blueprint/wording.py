@@ -61,7 +61,7 @@ def _sequence(tokens: list[str], at: int, inside: str) -> tuple[tuple[Piece, ...
         elif token in ("}", "]]") or (token == "|" and inside == "{"):
             return tuple(pieces), (at if not inside else at + 1), token
         elif token == "|":
-            raise WordingFault("a | stands outside of braces")
+            raise WordingFault("a [[ is not closed" if inside else "a | stands outside of braces")
         else:
             pieces.append(token)
             at += 1
