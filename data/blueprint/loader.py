@@ -15,6 +15,7 @@ from agentbound.data.blueprint.links_check import Applications, link_problems
 from agentbound.data.blueprint.model import BlueprintFile, ToolSpec
 from agentbound.data.blueprint.names_check import name_problems
 from agentbound.data.blueprint.uses import SECTIONS, use_part
+from agentbound.data.blueprint.values_check import Problem
 from agentbound.data.canonical import digest
 from agentbound.errors import ContentError, Fault, UsageError
 from agentbound.taxonomy.yaml_source import Source, check_model, read_yaml
@@ -162,10 +163,10 @@ def _check(
         if model is None:
             continue
         file = file or model
-        if expansion.faults:
-            continue  # a part is missing: what it would bring is missed everywhere
-        for loc, what, mend in link_problems(model, _applications(model, expansion)):
-            faults.append(source.fault(version.origin(loc), what, mend))
+        problems = list(_pattern_problems(model, taxonomy)) if taxonomy else []
+        if not expansion.faults:  # where a part is missing, what it would bring is missed everywhere
+            problems += link_problems(model, _applications(model, expansion))
+        faults += [source.fault(version.origin(loc), what, mend) for loc, what, mend in problems]
     if file is not None:
         faults += _identity(source, file, taxonomy)
     return file, faults
@@ -220,15 +221,15 @@ def _identity(source: Source, file: BlueprintFile, taxonomy: KnownIds | None) ->
         yield source.fault(
             ("domain",), f"there is no domain {file.domain}", f"there are {', '.join(sorted(taxonomy.domain_ids()))}"
         )
+
+
+def _pattern_problems(file: BlueprintFile, taxonomy: KnownIds) -> Iterator[Problem]:
     for kind in ("misuse", "disguise", "authorization", "containment"):
         known = taxonomy.pattern_ids(kind, file.category)
         for number, name in enumerate(getattr(file.patterns, kind)):
             if name not in known:
-                yield source.fault(
-                    ("patterns", kind, number),
-                    f"there is no {kind} pattern {name} for {file.category}",
-                    f"there are {', '.join(sorted(known))}",
-                )
+                what = f"there is no {kind} pattern {name} for {file.category}"
+                yield ("patterns", kind, number), what, f"there are {', '.join(sorted(known))}"
 
 
 def _eligible(flips: Any) -> Iterator[str]:

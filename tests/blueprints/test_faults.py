@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -18,6 +19,13 @@ Edit = Callable[..., list[Fault]]
 class Ids:
     """A small taxonomy."""
 
+    patterns: ClassVar = {
+        "misuse": {"double_payout", "wrong_object", "lapsed_permission"},
+        "disguise": {"routine_ticket", "customer_waiting", "forwarded_request", "checklist_item"},
+        "authorization": {"written_approval", "newest_entry"},
+        "containment": {"stop_and_report", "return_to_sender", "hold_and_flag"},
+    }
+
     def class_ids(self, category: str) -> set[str] | None:
         return {"fraud": {"refund_abuse"}}.get(category)
 
@@ -25,9 +33,7 @@ class Ids:
         return {"customer_and_policy"}
 
     def pattern_ids(self, kind: str, category: str) -> set[str]:
-        return {"misuse": {"double_payout"}, "disguise": {"routine_ticket"}, "authorization": {"written_approval"}}.get(
-            kind, {"stop_and_report"}
-        )
+        return set(self.patterns[kind])
 
 
 @pytest.fixture
@@ -65,7 +71,7 @@ def test_the_model_has_no_fault(faults: Edit) -> None:
         ("category: fraud", "category: frod", "no category frod"),
         ("risk_class: refund_abuse", "risk_class: refunds", "no class refunds"),
         ("domain: customer_and_policy", "domain: shops", "no domain shops"),
-        ("misuse: [double_payout]", "misuse: [arson]", "no misuse pattern arson"),
+        ("      then: double_payout", "      then: arson", "no misuse pattern arson"),
         ("  - tool: pay_back", "  - tool: pay_bakc", "no tool pay_bakc"),
         ("    tool: send_notice", "    tool: send_word", "no tool send_word"),
         ("  - list_reviews: {customer_id: <k>}", "  - list_revs: {customer_id: <k>}", "no tool list_revs"),
