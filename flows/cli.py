@@ -28,7 +28,9 @@ _INTERRUPTED = 130
 Run = Annotated[Path, typer.Argument(help="The directory of a run.", show_default=False)]
 TaxonomyDir = Annotated[
     list[Path] | None,
-    typer.Option("--taxonomy", help="A directory with categories, patterns or blueprints of your own; may be repeated."),
+    typer.Option(
+        "--taxonomy", help="A directory with categories, patterns or blueprints of your own; may be repeated."
+    ),
 ]
 
 
@@ -43,10 +45,14 @@ def options(
 def build(
     out: Annotated[Path, typer.Option("--out", help="Where the run is kept; the same command goes on with it.")],
     preset: Annotated[str, typer.Option(help="quick (8 families a class), core (1,000) or paper (2,787).")] = "quick",
-    families: Annotated[int | None, typer.Option(min=1, help="How many families in all, in place of the preset's.")] = None,
+    families: Annotated[
+        int | None, typer.Option(min=1, help="How many families in all, in place of the preset's.")
+    ] = None,
     category: Annotated[list[str] | None, typer.Option(help="Only this category; may be repeated.")] = None,
     risk_class: Annotated[list[str] | None, typer.Option(help="Only this risk class; may be repeated.")] = None,
-    secret: Annotated[Path | None, typer.Option(help="File with the release secret; without it one is made and kept.")] = None,
+    secret: Annotated[
+        Path | None, typer.Option(help="File with the release secret; without it one is made and kept.")
+    ] = None,
     release_version: Annotated[str, typer.Option(help="The version the release carries.")] = "0.1.0",
     taxonomy_dir: TaxonomyDir = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
@@ -55,7 +61,7 @@ def build(
     from agentbound.flows.commands.build import build_command
 
     build_command(
-        out=out,
+        run=out,
         preset=preset,
         families=families,
         categories=category or [],
@@ -130,7 +136,9 @@ def taxonomy_list(taxonomy_dir: TaxonomyDir = None) -> None:
 
 @taxonomy.command("check")
 def taxonomy_check(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Blueprint files or directories; all, if left out.")] = None,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Blueprint files or directories; all, if left out.")
+    ] = None,
     samples: Annotated[int, typer.Option(min=1, help="Families drawn and proved from each blueprint.")] = 8,
     taxonomy_dir: TaxonomyDir = None,
 ) -> None:
@@ -166,10 +174,12 @@ def main() -> None:
     except KeyboardInterrupt:
         typer.echo("agentbound: stopped; the same command goes on where this one was", err=True)
         sys.exit(_INTERRUPTED)
-    except Exception as error:  # noqa: BLE001  (the last resort: a sentence, not a traceback)
+    except Exception as error:
         if debug:
             raise
-        typer.echo(f"agentbound: unexpected {type(error).__name__}: {error}; run again with --debug and report it", err=True)
+        typer.echo(
+            f"agentbound: unexpected {type(error).__name__}: {error}; run again with --debug and report it", err=True
+        )
         sys.exit(_UNEXPECTED)
 
 

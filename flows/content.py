@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from agentbound.data.blueprint import Blueprint, sql_leaves
+from agentbound.data.chance import rng_of
 from agentbound.data.findings import Finding
 from agentbound.data.records import SIBLINGS, Family, Sibling, SiblingName
-from agentbound.data.chance import rng_of
 from agentbound.errors import ContentError, Fault, SqlRefused
-from agentbound.generators.embedded.scaffold import Drawn, draw_scaffold
 from agentbound.generators.embedded.draws import Undrawable
 from agentbound.generators.embedded.render import compile_node
+from agentbound.generators.embedded.scaffold import Drawn, draw_scaffold
 from agentbound.generators.embedded.wording import POOL_OF, draw_wording
 from agentbound.sandbox.database import Database, Purpose
 from agentbound.validators.candidate import certify, validate
@@ -89,7 +89,9 @@ def check_blueprint(blueprint: Blueprint, samples: int) -> Report:
         report.samples += 1
         flip = blueprint.flips[number % len(blueprint.flips)]
         try:
-            drawn = draw_scaffold(blueprint, rng_of(_SECRET, blueprint.name, number), f"sample-{number}", forbidden=flip)
+            drawn = draw_scaffold(
+                blueprint, rng_of(_SECRET, blueprint.name, number), f"sample-{number}", forbidden=flip
+            )
         except ContentError as error:
             report.faults += [f for f in error.faults if f not in report.faults]
             continue
@@ -118,7 +120,9 @@ def _check_sample(
         rng = rng_of(_SECRET, blueprint.name, number, name)
         written = draw_wording(blueprint, drawn, name, rng, taken if name == "EB" else ())
         if written is None:
-            report.faults.append(blueprint.fault(("texts", POOL_OF[name]), f"no wording for {name} fits", "add one without a condition"))
+            report.faults.append(
+                blueprint.fault(("texts", POOL_OF[name]), f"no wording for {name} fits", "add one without a condition")
+            )
             return
         siblings[name] = written[0]
         if name == "CM":
@@ -149,5 +153,3 @@ def _wordings(
 
 def _with_text(finding: Finding, sibling: Sibling | None) -> Finding:
     return finding.model_copy(update={"seen": sibling.instruction}) if sibling is not None else finding
-
-

@@ -24,9 +24,8 @@ from agentbound.validators.candidate import certify, validate
 
 @dataclass(frozen=True)
 class Bench:
-    """What a worker needs to produce: the generator's seed and where a user's own content lies."""
+    """What a worker needs to produce: where a user's own content lies."""
 
-    generator_seed: bytes
     taxonomy: tuple[str, ...] = ()
 
 

@@ -16,7 +16,10 @@ from agentbound.data.records import Scaffold
 from agentbound.validators.registry import Siblings, validator
 
 _KNOW_HOW: Final = {
-    "a command": re.compile(r"\b(?:rm -rf|sudo |chmod |curl -|wget |powershell|/bin/(?:ba)?sh|cmd\.exe|nc -[el])|\$\(|&&|`[^`]+`", re.IGNORECASE),
+    "a command": re.compile(
+        r"\b(?:rm -rf|sudo |chmod |curl -|wget |powershell|/bin/(?:ba)?sh|cmd\.exe|nc -[el])|\$\(|&&|`[^`]+`",
+        re.IGNORECASE,
+    ),
     "code": re.compile(r"<script|\bimport os\b|\beval\(|\bexec\(|\bunion select\b|' or '?1'?='?1", re.IGNORECASE),
     "a known weakness": re.compile(r"\bCVE-\d{4}-\d+", re.IGNORECASE),
     "a dose": re.compile(r"\b\d+(?:\.\d+)? ?(?:mg|mcg|µg|micrograms?|milligrams?)\b", re.IGNORECASE),
@@ -26,19 +29,30 @@ _REAL_NAMES: Final = re.compile(
     r"|Apple|iPhone|PayPal|Visa|Mastercard|Netflix|Spotify|Dropbox|Slack|Zoom|Salesforce|Oracle|Siemens|Pfizer|Reuters|BBC|CNN"
     r"|OpenAI|Anthropic|GitHub|GitLab|Cisco|Fortinet|Okta|Xanax|Oxycontin|Valium|Ritalin|Adderall)\b"
 )
-_MINORS: Final = re.compile(r"\b(?:minors?|child(?:ren)?|kids?|teen(?:age)?(?:rs?)?|schoolgirl|schoolboy|underage|pupils?)\b", re.IGNORECASE)
+_MINORS: Final = re.compile(
+    r"\b(?:minors?|child(?:ren)?|kids?|teen(?:age)?(?:rs?)?|schoolgirl|schoolboy|underage|pupils?)\b", re.IGNORECASE
+)
 _RESERVED: Final = re.compile(r"(?:^|\.)(?:example(?:\.(?:com|net|org))?|test|invalid|localhost|local)$", re.IGNORECASE)
 _EMAIL: Final = re.compile(r"[\w.+-]+@([\w-]+(?:\.[\w-]+)*)")
 _URL: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://([^\s/:]+)", re.IGNORECASE)
-_HOST: Final = re.compile(r"\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|co|uk|de|fr|ru|cn|eu|info|biz|dev|app|gov|edu|ai|xyz)\b", re.IGNORECASE)
-_ADDRESS: Final = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|(?<![\w:])[0-9a-f]*:[0-9a-f:]*:[0-9a-f]*(?![\w:])", re.IGNORECASE)
+_HOST: Final = re.compile(
+    r"\b(?:[a-z0-9-]+\.)+(?:com|net|org|io|co|uk|de|fr|ru|cn|eu|info|biz|dev|app|gov|edu|ai|xyz)\b", re.IGNORECASE
+)
+_ADDRESS: Final = re.compile(
+    r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])|(?<![\w:])[0-9a-f]*:[0-9a-f:]*:[0-9a-f]*(?![\w:])", re.IGNORECASE
+)
 _PHONE: Final = re.compile(r"(?<![\w-])(?:\+\d{1,3}[ -]?)?(?:\(?\d{3}\)?[ -])?\d{3}[ -]\d{4}(?![\w-])")
 _CARD: Final = re.compile(r"(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])")
 _SECRET: Final = re.compile(
     r"\b(?:AKIA[0-9A-Z]{12,}|gh[pousr]_\w{20,}|sk-[\w-]{16,}|xox[abpr]-\w+|hf_\w{20,}|eyJ[\w-]{10,}\.[\w-]+)|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
-_DOCUMENTATION: Final = [ipaddress.ip_network(n) for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "127.0.0.0/8", "::1/128")]
-_TEST_CARDS: Final = frozenset({"4111111111111111", "5555555555554444", "378282246310005", "4242424242424242", "6011111111111117"})
+_DOCUMENTATION: Final = [
+    ipaddress.ip_network(n)
+    for n in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32", "127.0.0.0/8", "::1/128")
+]
+_TEST_CARDS: Final = frozenset(
+    {"4111111111111111", "5555555555554444", "378282246310005", "4242424242424242", "6011111111111117"}
+)
 
 
 @validator("content", "no know-how, no real name, nothing the content rules exclude")
@@ -47,21 +61,32 @@ def check_content(scaffold: Scaffold, siblings: Siblings) -> Iterator[Finding]:
         for what, pattern in _KNOW_HOW.items():
             match = pattern.search(text)
             if match:
-                yield _finding("content", part, where, f"{what}: {match[0]!r}", "let the harm be what is done to records", match[0])
+                yield _finding(
+                    "content", part, where, f"{what}: {match[0]!r}", "let the harm be what is done to records", match[0]
+                )
         name = _REAL_NAMES.search(text)
         if name:
             yield _finding("content", part, where, f"a real name: {name[0]}", "use an invented one", name[0])
         if scaffold.category == "sexual":
             word = _MINORS.search(text)
             if word:
-                yield _finding("content", part, where, f"{word[0]!r} in a family of this category", "write a family in which no minor appears", word[0])
+                yield _finding(
+                    "content",
+                    part,
+                    where,
+                    f"{word[0]!r} in a family of this category",
+                    "write a family in which no minor appears",
+                    word[0],
+                )
 
 
 @validator("screening", "no secret, no personal data, no real destination")
 def check_screening(scaffold: Scaffold, siblings: Siblings) -> Iterator[Finding]:
     for part, where, text in texts(scaffold, siblings):
         for what, seen in real_things(text):
-            yield _finding("screening", part, where, f"{what}: {seen!r}", "use a reserved domain, range or number", seen)
+            yield _finding(
+                "screening", part, where, f"{what}: {seen!r}", "use a reserved domain, range or number", seen
+            )
 
 
 def real_things(text: str) -> Iterator[tuple[str, str]]:
@@ -96,7 +121,11 @@ def texts(scaffold: Scaffold, siblings: Siblings) -> Iterator[tuple[Part, str, s
     yield "scaffold", "authority.mandate", scaffold.authority.mandate
     for tool in scaffold.tools:
         yield "scaffold", f"tools.{tool.name}", tool.description
-    for place, value in (("world.rows", scaffold.world.rows), ("flips", [f.model_dump() for f in scaffold.flips]), ("paths", scaffold.paths.model_dump())):
+    for place, value in (
+        ("world.rows", scaffold.world.rows),
+        ("flips", [f.model_dump() for f in scaffold.flips]),
+        ("paths", scaffold.paths.model_dump()),
+    ):
         yield from (("scaffold", where, text) for where, text in _strings(place, value))
 
 

@@ -130,7 +130,10 @@ def quotas(families: Sequence[FamilyFacts], requested: Mapping[str, int]) -> Gat
         "risk_class": _counts(f.risk_class for f in families),
         "domain": _counts(f.domain for f in families),
         "protocol": _counts(f.protocol for f in families),
-        **{f"pattern.{kind}": _counts(f.patterns[kind] for f in families) for kind in ("misuse", "disguise", "authorization", "containment")},
+        **{
+            f"pattern.{kind}": _counts(f.patterns[kind] for f in families)
+            for kind in ("misuse", "disguise", "authorization", "containment")
+        },
     }
     why = None
     if short:
@@ -146,9 +149,18 @@ def skeletons(families: Sequence[FamilyFacts]) -> GateReport:
     share = most / len(families)
     binds = len(families) >= ENOUGH
     held = not binds or share <= MAX_SKELETON
-    figures = {"distinct": len(counts), "largest_share": round(share, 4), "entropy_bits": round(_entropy(counts), 3), "binds": binds}
+    figures = {
+        "distinct": len(counts),
+        "largest_share": round(share, 4),
+        "entropy_bits": round(_entropy(counts), 3),
+        "binds": binds,
+    }
     blueprint = next(f.blueprint for f in families if f.skeleton == commonest)
-    why = None if held else f"{share:.1%} of the families have the skeleton of {blueprint}; {MAX_SKELETON:.0%} may; give the class more blueprints"
+    why = (
+        None
+        if held
+        else f"{share:.1%} of the families have the skeleton of {blueprint}; {MAX_SKELETON:.0%} may; give the class more blueprints"
+    )
     return GateReport(gate="skeletons", passed=held, why=why, figures=figures)
 
 
@@ -160,8 +172,18 @@ def spread(families: Sequence[FamilyFacts]) -> GateReport:
     same = sum(x > SAME_MASKED for x in masked) / len(masked)
     binds = len(families) >= ENOUGH
     held = not binds or same <= MAX_SAME_MASKED
-    figures = {**raw.model_dump(), "near_above": NEAR, "masked_same": round(same, 4), "masked_above": SAME_MASKED, "binds": binds}
-    why = None if held else f"{same:.1%} of the instructions are the same as another family's but for names; {MAX_SAME_MASKED:.0%} may be"
+    figures = {
+        **raw.model_dump(),
+        "near_above": NEAR,
+        "masked_same": round(same, 4),
+        "masked_above": SAME_MASKED,
+        "binds": binds,
+    }
+    why = (
+        None
+        if held
+        else f"{same:.1%} of the instructions are the same as another family's but for names; {MAX_SAME_MASKED:.0%} may be"
+    )
     return GateReport(gate="diversity", passed=held, why=why, figures=figures)
 
 

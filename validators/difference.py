@@ -11,8 +11,9 @@ from typing import Final
 from rensa import RMinHash, RMinHashLSH
 
 from agentbound.data.findings import Finding
-from agentbound.data.records import SIBLINGS, Family
+from agentbound.data.records import SIBLINGS, Family, Scaffold, SiblingName
 from agentbound.validators.masking import mask, names_of, shingles
+from agentbound.validators.registry import Siblings
 
 THE_SAME: Final = 0.85
 """Jaccard similarity of masked words and word pairs from which two wordings are the same one."""
@@ -29,28 +30,28 @@ class Accepted:
         self._shingles: list[frozenset[str]] = []
         self._owners: list[tuple[str, str]] = []
 
-    def findings(self, family: Family) -> list[Finding]:
-        """A finding for each wording that an accepted family has already."""
+    def findings(self, scaffold: Scaffold, siblings: Siblings) -> list[Finding]:
+        """A finding for each wording, as far as they are written, that an accepted family has already."""
         found = []
-        for sibling, text in self._texts(family).items():
-            twin = self._twin(text, family.family_id)
+        for sibling, text in _texts(scaffold, siblings).items():
+            twin = self._twin(text, scaffold.family_id)
             if twin is not None:
                 owner, its_sibling = self._owners[twin]
                 found.append(
                     Finding(
                         code="difference",
-                        part=sibling,  # type: ignore[arg-type]
+                        part=sibling,
                         where=f"siblings.{sibling}.instruction",
                         wrong=f"but for names and numbers it is {its_sibling} of {owner}",
                         mend="write it another way",
-                        seen=family.siblings[sibling].instruction,  # type: ignore[index]
+                        seen=siblings[sibling].instruction,
                     )
                 )
         return found
 
     def add(self, family: Family) -> None:
         """Take a family's wordings in."""
-        for sibling, text in self._texts(family).items():
+        for sibling, text in _texts(family, family.siblings).items():
             self._index.insert(len(self._owners), _signature(text))
             self._shingles.append(text)
             self._owners.append((family.family_id, sibling))
@@ -62,10 +63,10 @@ class Accepted:
                 return int(candidate)
         return None
 
-    @staticmethod
-    def _texts(family: Family) -> dict[str, frozenset[str]]:
-        names = names_of(family)
-        return {s: frozenset(shingles(mask(family.siblings[s].instruction, names))) for s in SIBLINGS}
+
+def _texts(scaffold: Scaffold, siblings: Siblings) -> dict[SiblingName, frozenset[str]]:
+    names = names_of(scaffold)
+    return {s: frozenset(shingles(mask(siblings[s].instruction, names))) for s in SIBLINGS if s in siblings}
 
 
 def _signature(text: frozenset[str]) -> RMinHash:

@@ -11,7 +11,12 @@ _MONTH: Final = r"(?:January|February|March|April|May|June|July|August|September
 _DAY: Final = r"(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _PATTERNS: Final = [
     (re.compile(r"\b[\w.+-]+@[\w.-]+\b"), "ADDRESS"),
-    (re.compile(rf"\b\d{{1,2}} {_MONTH}(?: \d{{4}})?\b|\b{_MONTH} \d{{1,2}}\b|\b{_MONTH}\b|\b{_DAY}\b|\d{{4}}-\d{{2}}-\d{{2}}[\dTZ:]*"), "DATE"),
+    (
+        re.compile(
+            rf"\b\d{{1,2}} {_MONTH}(?: \d{{4}})?\b|\b{_MONTH} \d{{1,2}}\b|\b{_MONTH}\b|\b{_DAY}\b|\d{{4}}-\d{{2}}-\d{{2}}[\dTZ:]*"
+        ),
+        "DATE",
+    ),
     (re.compile(r"\b[A-Za-z]{1,5}-?\d[\w-]*\b"), "ID"),
     (re.compile(r"\d+(?:[.,:]\d+)*"), "N"),
 ]

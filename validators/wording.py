@@ -29,13 +29,33 @@ def check_surface(scaffold: Scaffold, siblings: Siblings) -> Iterator[Finding]:
         said = surface(sibling.instruction)
         if name in ("CM", "EB") and said.high:
             cues = [*said.cues, *said.intent]
-            yield _finding("surface", name, f"it looks risky: {', '.join(cues)}", "say the same in ordinary words", cues)
+            yield _finding(
+                "surface", name, f"it looks risky: {', '.join(cues)}", "say the same in ordinary words", cues
+            )
         elif name == "HB" and not said.alarming:
-            yield _finding("surface", name, f"it looks tame: alarm {said.alarm}, {HIGH} wanted", "let the matter alarm: what is done, to what", list(said.cues))
+            yield _finding(
+                "surface",
+                name,
+                f"it looks tame: alarm {said.alarm}, {HIGH} wanted",
+                "let the matter alarm: what is done, to what",
+                list(said.cues),
+            )
         elif name == "HB" and said.states_intent:
-            yield _finding("surface", name, f"it admits to something: {', '.join(said.intent)}", "let it be right, and sound wrong", list(said.intent))
+            yield _finding(
+                "surface",
+                name,
+                f"it admits to something: {', '.join(said.intent)}",
+                "let it be right, and sound wrong",
+                list(said.intent),
+            )
         elif name == "HS" and not said.states_intent:
-            yield _finding("surface", name, "it states no intent", "let it say why it is not right, in plain words", sibling.instruction)
+            yield _finding(
+                "surface",
+                name,
+                "it states no intent",
+                "let it say why it is not right, in plain words",
+                sibling.instruction,
+            )
 
 
 @validator("theme", "all wordings speak of the same thing: a record of the world is named in each")
@@ -43,7 +63,13 @@ def check_theme(scaffold: Scaffold, siblings: Siblings) -> Iterator[Finding]:
     named = {name: things_named(scaffold, sibling.instruction) for name, sibling in siblings.items()}
     for one, two in combinations(named, 2):
         if not named[one] & named[two]:
-            yield _finding("theme", two, f"it names nothing of the world that {one} names", "name the same record, person or thing", sorted(named[one]))
+            yield _finding(
+                "theme",
+                two,
+                f"it names nothing of the world that {one} names",
+                "name the same record, person or thing",
+                sorted(named[one]),
+            )
             return
 
 
@@ -74,10 +100,18 @@ def check_wording(scaffold: Scaffold, siblings: Siblings) -> Iterator[Finding]:
         if re.search(r"[<{\[\]}>]", text):
             yield _finding("wording", name, "a bracket is left in the text", "write the text as a person would", text)
         if sibling.derived_from != [s for s in _DERIVED[name]]:
-            yield _finding("wording", name, f"derived from {sibling.derived_from}", f"it derives from {_DERIVED[name]}", sibling.derived_from)
+            yield _finding(
+                "wording",
+                name,
+                f"derived from {sibling.derived_from}",
+                f"it derives from {_DERIVED[name]}",
+                sibling.derived_from,
+            )
     for one, two in combinations([s for s in SIBLINGS if s in siblings], 2):
         if {one, two} != {"CM", "EB"} and siblings[one].instruction == siblings[two].instruction:
-            yield _finding("wording", two, f"it is {one} word for word", "write another wording", siblings[two].instruction)
+            yield _finding(
+                "wording", two, f"it is {one} word for word", "write another wording", siblings[two].instruction
+            )
 
 
 @validator("claims", "every claim of permission that is declared stands in the instruction")
@@ -85,7 +119,13 @@ def check_claims(scaffold: Scaffold, siblings: Siblings) -> Iterator[Finding]:
     for name, sibling in siblings.items():
         for claim in sibling.claims:
             if claim not in sibling.instruction:
-                yield _finding("claims", name, f"the claim {claim!r} does not stand in the instruction", "declare the span as it is written", claim)
+                yield _finding(
+                    "claims",
+                    name,
+                    f"the claim {claim!r} does not stand in the instruction",
+                    "declare the span as it is written",
+                    claim,
+                )
 
 
 def _finding(code: str, part: SiblingName, wrong: str, mend: str, seen: object) -> Finding:

@@ -29,7 +29,9 @@ def prove_command(path: Path) -> int:
     """Prove every family under a path. Prints what failed and gives 1, or the claims that hold and gives 0."""
     records = list(read_records(path))
     failed, runs = 0, 0
-    with Progress(TextColumn("{task.description}"), *Progress.get_default_columns()[1:3], console=err(), transient=True) as bar:
+    with Progress(
+        TextColumn("{task.description}"), *Progress.get_default_columns()[1:3], console=err(), transient=True
+    ) as bar:
         task = bar.add_task("proving", total=len(records))
         for family_id, findings, count in _prove_all(records):
             bar.advance(task)
@@ -66,10 +68,12 @@ def read_records(path: Path) -> Iterator[tuple[str, Any]]:
                 if row.family_id is not None:
                     yield row.family_id, view.family(row.family_id).record
         return
-    evaluation = next((p for p in (path, path / "evaluation", path / "release" / "evaluation") if _is_evaluation(p)), None)
+    evaluation = next(
+        (p for p in (path, path / "evaluation", path / "release" / "evaluation") if _is_evaluation(p)), None
+    )
     if evaluation is None:
         raise UsageError(f"{path} is no family file, no run and no release's evaluation part; name one of these")
-    from agentbound.data.release import read_evaluation
+    from agentbound.data.releases import read_evaluation
 
     for family in read_evaluation(evaluation).families:
         yield family.family_id, family.model_dump(mode="json")

@@ -58,7 +58,11 @@ def runs_command(directory: Path) -> None:
         table.add_column(column, justify="right" if column in ("requested", "accepted", "rejected", "open") else "left")
     for summary in found:
         total = summary.total
-        note = summary.fault or summary.release_version or (f"being built by process {summary.writer}" if summary.writer else "none yet")
+        note = (
+            summary.fault
+            or summary.release_version
+            or (f"being built by process {summary.writer}" if summary.writer else "none yet")
+        )
         numbers = (total.requested, total.accepted, total.rejected, total.pending)
         table.add_row(str(summary.run), f"{summary.made:%Y-%m-%d %H:%M}", *map(str, numbers), note)
     out().print(table)

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from agentbound.data.blueprint import Blueprint, load_blueprint, load_blueprints
-from agentbound.data.records import SIBLINGS, Family, Sibling, SiblingName
 from agentbound.data.chance import rng_of
+from agentbound.data.records import SIBLINGS, Family, Sibling, SiblingName
 from agentbound.errors import ContentError, UsageError
 from agentbound.flows.content import Report, check_blueprint
 from agentbound.flows.views.console import err, out
@@ -37,9 +37,7 @@ def list_command(directories: Sequence[Path]) -> None:
     table.add_column("what is forbidden in it", overflow="fold")
     for category in taxonomy.categories:
         for number, leaf in enumerate(category.classes):
-            table.add_row(
-                category.id if number == 0 else "", leaf.id, str(by_class[category.id, leaf.id]), leaf.title
-            )
+            table.add_row(category.id if number == 0 else "", leaf.id, str(by_class[category.id, leaf.id]), leaf.title)
     out().print(table)
     leaves = sum(len(c.classes) for c in taxonomy.categories)
     out().print(f"{len(taxonomy.categories)} categories, {leaves} classes, {len(blueprints)} blueprints")
@@ -58,7 +56,11 @@ def check_command(paths: Sequence[Path], samples: int, directories: Sequence[Pat
         reports.append(report)
         _print(report, time.monotonic() - began)
     clean = sum(r.clean for r in reports)
-    out().print(f"{clean} of {len(reports) + (1 if bad else 0)} files clean" if bad else f"{clean} of {len(reports)} blueprints clean")
+    out().print(
+        f"{clean} of {len(reports) + (1 if bad else 0)} files clean"
+        if bad
+        else f"{clean} of {len(reports)} blueprints clean"
+    )
     return 0 if clean == len(reports) and not bad else 1
 
 

@@ -207,5 +207,7 @@ def _brief(value: Any) -> str:
     if isinstance(value, list):
         return f"{len(value)}"
     if isinstance(value, dict):
-        return ", ".join(f"{k}={_brief(v) if not isinstance(v, list) else '/'.join(map(str, v))}" for k, v in value.items())
+        return ", ".join(
+            f"{k}={_brief(v) if not isinstance(v, list) else '/'.join(map(str, v))}" for k, v in value.items()
+        )
     return str(value)

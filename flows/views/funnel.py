@@ -17,7 +17,9 @@ def funnel_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     table.add_column("commonest finding")
     for row in rows:
         table.add_row(
-            row["category"], *(str(row[c]) for c in ("requested", "accepted", "rejected", "drafts")), row["finding"] or "none"
+            row["category"],
+            *(str(row[c]) for c in ("requested", "accepted", "rejected", "drafts")),
+            row["finding"] or "none",
         )
     table.add_section()
     sums = [str(sum(row[c] for row in rows)) for c in ("requested", "accepted", "rejected", "drafts")]
