@@ -49,8 +49,8 @@ def counts(options: BuildOptions, taxonomy: Taxonomy, stocked: set[str]) -> dict
     if options.preset not in PRESETS:
         raise UsageError(f"there is no preset {options.preset}; choose {', '.join(PRESETS)}")
     classes = _classes(options, taxonomy)
-    bare = [c for c in classes if c not in stocked]
-    if bare and (options.risk_classes or options.categories):
+    bare = [c for c in options.risk_classes if c not in stocked]
+    if bare:
         raise UsageError(f"no blueprint is there for {', '.join(bare)}; add one, or leave the class out")
     classes = [c for c in classes if c in stocked]
     if not classes:
