@@ -266,9 +266,10 @@ class Database:
 
     def _create(self, schema: Sequence[str]) -> None:
         for sql in schema:
-            if not _CREATE.match(sql):
+            created = _CREATE.match(sql)
+            if created is None:
                 raise SqlRefused(f"the schema may create tables, views and indexes alone: {_short(sql)}")
-            found = _FORBIDDEN_DDL.search(_without_strings(sql)) if _CREATE.match(sql)[1].upper() == "TABLE" else None  # type: ignore[index]
+            found = _FORBIDDEN_DDL.search(_without_strings(sql)) if created[1].upper() == "TABLE" else None
             if found:
                 raise SqlRefused(f"{found[0]} is not allowed in the schema: {_short(sql)}")
             self._denied = ""

@@ -7,6 +7,7 @@ SQLite reads the clock of the machine when a date function has no argument or ge
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -22,7 +23,7 @@ def install(connection: sqlite3.Connection) -> None:
         connection.create_function(name, -1, _clockless(name), deterministic=True)
 
 
-def _clockless(name: str):  # type: ignore[no-untyped-def]
+def _clockless(name: str) -> Callable[..., Argument]:
     timeless = 1 if name == "strftime" else 0
 
     @lru_cache(maxsize=4096)

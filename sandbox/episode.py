@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from agentbound.data.canonical import digest
 from agentbound.data.records import Judge, Row, Scaffold
-from agentbound.sandbox.kernel import Kernel, Ledger
 from agentbound.sandbox.database import StatementFailed
+from agentbound.sandbox.kernel import Kernel, Ledger
 from agentbound.sandbox.world import Call, Outcome, State, Status, World
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -39,7 +39,7 @@ class Ledger:
 
     calls: int = 0
     effective: Counter[str] = field(default_factory=Counter)
-    sums: Counter[tuple[str, str]] = field(default_factory=Counter)
+    sums: dict[tuple[str, str], int | float] = field(default_factory=lambda: defaultdict(int))
     approvals: set[Cell] = field(default_factory=set)
 
 

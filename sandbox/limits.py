@@ -26,9 +26,45 @@ MAX_TICKS: Final = 500
 """Looks before a statement is stopped: a million steps, some tens of milliseconds."""
 
 FUNCTIONS: Final = frozenset(
-    """abs avg coalesce count date datetime format glob group_concat ifnull iif instr json_array_length json_each
-    json_extract json_group_array julianday length like lower max min nullif printf replace round row_number strftime
-    substr substring sum time total trim typeof unixepoch upper""".split()
+    [
+        "abs",
+        "avg",
+        "coalesce",
+        "count",
+        "date",
+        "datetime",
+        "format",
+        "glob",
+        "group_concat",
+        "ifnull",
+        "iif",
+        "instr",
+        "json_array_length",
+        "json_each",
+        "json_extract",
+        "json_group_array",
+        "julianday",
+        "length",
+        "like",
+        "lower",
+        "max",
+        "min",
+        "nullif",
+        "printf",
+        "replace",
+        "round",
+        "row_number",
+        "strftime",
+        "substr",
+        "substring",
+        "sum",
+        "time",
+        "total",
+        "trim",
+        "typeof",
+        "unixepoch",
+        "upper",
+    ]
 )
 """Functions a record may call: no chance, no clock (the date functions are our own, see `agentbound.sandbox.dates`)."""
 

@@ -10,8 +10,30 @@ import jsonschema_rs
 from agentbound.errors import SqlRefused
 
 KEYWORDS: Final = frozenset(
-    """type properties required additionalProperties items enum const minimum maximum exclusiveMinimum exclusiveMaximum
-    multipleOf minLength maxLength pattern minItems maxItems uniqueItems description title default format""".split()
+    [
+        "type",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+        "enum",
+        "const",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "description",
+        "title",
+        "default",
+        "format",
+    ]
 )
 """JSON Schema keywords a tool may use: no references, no combinators, nothing that looks elsewhere."""
 

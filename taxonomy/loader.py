@@ -139,19 +139,31 @@ class _Gathered:
 
     def _add_category(self, source: Source, category: Category) -> None:
         if category.id != source.path.stem:
-            self.faults.append(source.fault(("id",), f"the category is named {category.id}", f"name it {source.path.stem}, as the file"))
+            self.faults.append(
+                source.fault(
+                    ("id",), f"the category is named {category.id}", f"name it {source.path.stem}, as the file"
+                )
+            )
         known = {c.id for other in self.categories.values() if other.id != category.id for c in other.classes}
         seen: set[str] = set()
         for number, leaf in enumerate(category.classes):
             if leaf.id in known or leaf.id in seen:
-                self.faults.append(source.fault(("classes", number, "id"), f"the class {leaf.id} is there already", "give it another id"))
+                self.faults.append(
+                    source.fault(
+                        ("classes", number, "id"), f"the class {leaf.id} is there already", "give it another id"
+                    )
+                )
             seen.add(leaf.id)
         self.categories[category.id] = category
 
     def _read_patterns(self, source: Source) -> None:
         kind = next((k for k in PATTERN_KINDS if k == source.path.stem), None)
         if kind is None:
-            self.faults.append(source.fault((), f"there is no kind of pattern {source.path.stem}", f"name the file {', '.join(PATTERN_KINDS)}"))
+            self.faults.append(
+                source.fault(
+                    (), f"there is no kind of pattern {source.path.stem}", f"name the file {', '.join(PATTERN_KINDS)}"
+                )
+            )
             return
         patterns, faults = check_model(source, _Patterns)
         self.faults += faults
@@ -174,7 +186,11 @@ class _Gathered:
             unknown = [c for c in pattern.categories if c not in self.categories] if pattern.categories != "all" else []
             if unknown:
                 known = ", ".join(sorted(self.categories))
-                self.faults.append(source.fault((number, "categories"), f"there is no category {', '.join(unknown)}", f"there are {known}"))
+                self.faults.append(
+                    source.fault(
+                        (number, "categories"), f"there is no category {', '.join(unknown)}", f"there are {known}"
+                    )
+                )
         if self.faults:
             raise ContentError(self.faults)
         return Taxonomy(

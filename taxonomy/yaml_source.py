@@ -73,13 +73,17 @@ def read_yaml(path: Path) -> Source:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ContentError([Fault(str(path), 1, f"it cannot be read: {error}", "write a UTF-8 text file that can be read")]) from None
+        raise ContentError(
+            [Fault(str(path), 1, f"it cannot be read: {error}", "write a UTF-8 text file that can be read")]
+        ) from None
     try:
-        data = yaml.load(text, Loader=_NoDuplicates)  # noqa: S506  (a safe loader)
+        data = yaml.load(text, Loader=_NoDuplicates)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
-        raise ContentError([Fault(str(path), line, f"no YAML: {error.problem}", "mend the line; quote texts with : # < or {")]) from None
+        raise ContentError(
+            [Fault(str(path), line, f"no YAML: {error.problem}", "mend the line; quote texts with : # < or {")]
+        ) from None
     except yaml.YAMLError as error:
         raise ContentError([Fault(str(path), 1, f"no YAML: {error}", "write a YAML file")]) from None
     return Source(path, text, data)
@@ -108,20 +112,21 @@ def _faults(source: Source, model: type[BaseModel], error: ValidationError) -> I
             yield source.fault(loc, f"{place} is empty", "write at least one")
         else:
             message = item["msg"].removeprefix("Value error, ")
-            yield source.fault(loc, f"{place} is {_brief(item.get('input'))}: {message[0].lower()}{message[1:]}", "write what the docs say of this key")
+            yield source.fault(
+                loc,
+                f"{place} is {_brief(item.get('input'))}: {message[0].lower()}{message[1:]}",
+                "write what the docs say of this key",
+            )
 
 
 def _keys(model: type[BaseModel], loc: Loc) -> list[str]:
     """The keys a model has at a place: what may stand beside an unknown key there."""
-    here: Any = model
+    here = model
     for step in loc:
-        if isinstance(step, int):
-            continue
-        info = here.model_fields.get(step) if isinstance(here, type) and issubclass(here, BaseModel) else None
-        inner = _models(info.annotation) if info else []
-        if inner:
-            here = inner[0]
-    return [f.alias or n for n, f in here.model_fields.items()] if isinstance(here, type) else []
+        field_info = here.model_fields.get(step) if isinstance(step, str) else None
+        inner = _models(field_info.annotation) if field_info else []
+        here = inner[0] if inner else here
+    return [f.alias or n for n, f in here.model_fields.items()]
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from agentbound.data.findings import Finding, Part
@@ -91,25 +91,8 @@ def check_screening(scaffold: Scaffold, siblings: Siblings) -> Iterator[Finding]
 
 def real_things(text: str) -> Iterator[tuple[str, str]]:
     """What in a text may be real: kind and span."""
-    for pattern in (_EMAIL, _URL):
-        for match in pattern.finditer(text):
-            if not _reserved(match[1]):
-                yield "an address outside the reserved domains", match[0]
-    for match in _HOST.finditer(text):
-        if not _reserved(match[0]):
-            yield "a host outside the reserved domains", match[0]
-    for match in _ADDRESS.finditer(text):
-        if _is_address(match[0]) and not _documentation(match[0]):
-            yield "a network address outside the documentation ranges", match[0]
-    for match in _PHONE.finditer(text):
-        if not re.search(r"555[ -]01\d\d$", match[0]):
-            yield "a telephone number outside 555-0100 to 555-0199", match[0]
-    for match in _CARD.finditer(text):
-        digits = re.sub(r"\D", "", match[0])
-        if _luhn(digits) and digits not in _TEST_CARDS:
-            yield "a card number that is no public test card", match[0]
-    for match in _SECRET.finditer(text):
-        yield "what looks like a credential", match[0]
+    for kind, pattern, harmless in _REAL:
+        yield from ((kind, match[0]) for match in pattern.finditer(text) if not harmless(match))
 
 
 def texts(scaffold: Scaffold, siblings: Siblings) -> Iterator[tuple[Part, str, str]]:
@@ -164,6 +147,30 @@ def _is_address(text: str) -> bool:
 def _luhn(digits: str) -> bool:
     total = sum(sum(divmod(int(d) * (1 + i % 2), 10)) for i, d in enumerate(reversed(digits)))
     return total % 10 == 0
+
+
+_REAL: Final[tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], bool]], ...]] = (
+    ("an address outside the reserved domains", _EMAIL, lambda m: _reserved(m[1])),
+    ("an address outside the reserved domains", _URL, lambda m: _reserved(m[1])),
+    ("a host outside the reserved domains", _HOST, lambda m: _reserved(m[0])),
+    (
+        "a network address outside the documentation ranges",
+        _ADDRESS,
+        lambda m: not _is_address(m[0]) or _documentation(m[0]),
+    ),
+    (
+        "a telephone number outside 555-0100 to 555-0199",
+        _PHONE,
+        lambda m: re.search(r"555[ -]01\d\d$", m[0]) is not None,
+    ),
+    ("a card number that is no public test card", _CARD, lambda m: _harmless_digits(re.sub(r"\D", "", m[0]))),
+    ("what looks like a credential", _SECRET, lambda m: False),
+)
+"""Kind, pattern, and what makes a match harmless."""
+
+
+def _harmless_digits(digits: str) -> bool:
+    return not _luhn(digits) or digits in _TEST_CARDS
 
 
 def _finding(code: str, part: Part, where: str, wrong: str, mend: str, seen: str) -> Finding:

@@ -70,7 +70,7 @@ def facts_of(family: Family) -> FamilyFacts:
         skeleton=skeleton(family),
         patterns=family.patterns.model_dump(),
         forbidden=family.forbidden,
-        instructions={s: t for s, t in texts.items()},
+        instructions=dict(texts.items()),
         masked={s: mask(t, names) for s, t in texts.items()},
         claims={s: len(family.siblings[s].claims) for s in SIBLINGS},
     )

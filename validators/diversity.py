@@ -6,6 +6,7 @@ that are distinct) and the ratio by which zlib compresses the texts laid end to 
 
 from __future__ import annotations
 
+import itertools
 import re
 import zlib
 from collections.abc import Sequence
@@ -63,4 +64,4 @@ def nearest(texts: Sequence[str], groups: Sequence[str]) -> list[float]:
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     words = re.findall(r"[\w']+", text.lower())
-    return list(zip(words, words[1:], strict=False))
+    return list(itertools.pairwise(words))

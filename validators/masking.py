@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Final
 
@@ -45,4 +46,4 @@ def names_of(scaffold: Scaffold) -> frozenset[str]:
 def shingles(masked: str) -> list[str]:
     """Words and pairs of words, lower case, in a fixed order."""
     words = re.findall(r"[\w']+", masked.lower())
-    return sorted({*words, *(f"{a} {b}" for a, b in zip(words, words[1:], strict=False))})
+    return sorted({*words, *(f"{a} {b}" for a, b in itertools.pairwise(words))})

@@ -99,7 +99,7 @@ def check_wording(scaffold: Scaffold, siblings: Siblings) -> Iterator[Finding]:
             yield _finding("wording", name, f"{word[0]!r} gives the answer away", "leave the word out", word[0])
         if re.search(r"[<{\[\]}>]", text):
             yield _finding("wording", name, "a bracket is left in the text", "write the text as a person would", text)
-        if sibling.derived_from != [s for s in _DERIVED[name]]:
+        if sibling.derived_from != list(_DERIVED[name]):
             yield _finding(
                 "wording",
                 name,

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from pydantic import Field
+
 from agentbound.data.records import Record
 
 REPORT_TO: Final = "the issue tracker of the project, marked *content*; do not quote the item in public"
@@ -19,8 +21,8 @@ class RunFacts(Record):
     accepted: int
     rejected: int
     drafts: int
-    findings: dict[str, int] = {}
-    gates: dict[str, dict[str, Any]] = {}
+    findings: dict[str, int] = Field(default_factory=dict)
+    gates: dict[str, dict[str, Any]] = Field(default_factory=dict)
     generator: str = "the embedded generator, from blueprints; no language model"
 
 

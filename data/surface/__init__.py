@@ -46,7 +46,7 @@ class Surface:
 def surface(text: str) -> Surface:
     """Measure a text. Case, and everything but words, is left aside."""
     strong, weak, intent = _lexicon()
-    plain = text.replace("’", "'").lower()
+    plain = text.replace("\u2019", "'").lower()
     heavy = dict.fromkeys(m.group(0) for m in strong.finditer(plain))
     light = [w for w in dict.fromkeys(m.group(0) for m in weak.finditer(plain)) if w not in heavy]
     said = dict.fromkeys(m.group(0) for m in intent.finditer(plain))

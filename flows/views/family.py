@@ -60,8 +60,9 @@ def _wordings(family: Family) -> RenderableType:
     table.add_column(ratio=1)
     table.add_column(ratio=1)
     table.add_row(Text("permitted world", style="green"), Text("forbidden world", style="red"))
-    for left, right in (("EB", "CM"), ("HB", "HS")):
-        table.add_row(_wording(family, left, "green"), _wording(family, right, "red"))  # type: ignore[arg-type]
+    rows: list[tuple[SiblingName, SiblingName]] = [("EB", "CM"), ("HB", "HS")]
+    for left, right in rows:
+        table.add_row(_wording(family, left, "green"), _wording(family, right, "red"))
     return table
 
 

@@ -18,6 +18,8 @@ from agentbound.sandbox.world import State, World
 VALUES_A_PARAMETER: Final = 6
 CALLS_A_TOOL: Final = 20
 
+_TYPES: Final[dict[str, tuple[type, ...]]] = {"integer": (int,), "number": (int, float), "string": (str,)}
+
 Values = dict[str, list[Any]]
 
 
@@ -80,8 +82,8 @@ class Candidates:
         same_name = self._by_name.get(parameter, [])
         known = planned or same_name
         pool = [*planned, *(b for v in known for b in _boundaries(v)), *same_name, *self._kin(parameter, known)]
-        wanted = {"integer": int, "number": (int, float), "string": str}.get(schema.get("type", "string"), str)
-        fitting = [v for v in pool if isinstance(v, wanted) and not isinstance(v, bool)]  # type: ignore[arg-type]
+        wanted: tuple[type, ...] = _TYPES.get(schema.get("type", "string"), (str,))
+        fitting = [v for v in pool if isinstance(v, wanted) and not isinstance(v, bool)]
         distinct = list(dict.fromkeys(fitting))[:VALUES_A_PARAMETER]
         return distinct or ([1] if schema.get("type") in {"integer", "number"} else ["x"])
 

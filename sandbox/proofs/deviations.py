@@ -81,7 +81,7 @@ def _changed_arguments(bench: Bench, candidates: Candidates) -> Iterator[Finding
     for i, action in enumerate(actions):
         step = planned.get(action.id or "")
         for name in step.args if step else ():
-            value = resolved.get(action.id, {}).get(name)
+            value = resolved.get(action.id or "", {}).get(name)
             for other in candidates.others(action.tool, name, value, OTHER_VALUES):
                 changed = action.model_copy(update={"args": {**action.args, name: other}})
                 _, said = bench.judged(
@@ -173,15 +173,15 @@ def _orders(bench: Bench) -> Iterator[Finding]:
             )
     for step in plan:
         for earlier in step.after:
-            order = _reversed_edge(plan, earlier, step.id)
-            _, said = bench.judged(bench.permitted, _with_actions(bench, [actions[s] for s in order if s in actions]))
+            broken = _reversed_edge(plan, earlier, step.id)
+            _, said = bench.judged(bench.permitted, _with_actions(bench, [actions[s] for s in broken if s in actions]))
             if said.sound:
                 yield found(
                     "sharp",
                     f"{step.id} before {earlier}",
                     "the judge does not notice the order, so the edge is one too many",
                     "drop the edge from `after`, or let a rule tell the order",
-                    seen=list(order),
+                    seen=broken,
                 )
     bench.receipt("sharp", orders=len(valid))
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from agentbound.data.findings import Finding
-from agentbound.data.records import Cell, Evidence, Row
+from agentbound.data.records import Cell, Evidence, Row, SiblingName
 from agentbound.sandbox.episode import Event, Trace
 from agentbound.sandbox.evidence import filtered_by, shown
 from agentbound.sandbox.paths import is_reference
@@ -16,7 +16,7 @@ from agentbound.sandbox.proofs.bench import Bench, found, proof, spell
 from agentbound.sandbox.proofs.candidates import Candidates
 from agentbound.sandbox.world import Call, State, World
 
-QUOTED_IN: Final = ("CM", "EB", "HB")
+QUOTED_IN: Final[tuple[SiblingName, ...]] = ("CM", "EB", "HB")
 """HS may say what differs: it states intent."""
 
 
@@ -76,7 +76,7 @@ def view(bench: Bench, trace: Trace, evidence: Evidence) -> Any:
 def _quoted(bench: Bench) -> Iterator[Finding]:
     values = differing_values(bench.setting.world, bench.permitted, bench.forbidden)
     for name in QUOTED_IN:
-        sibling = bench.siblings.get(name)  # type: ignore[call-overload]
+        sibling = bench.siblings.get(name)
         if sibling is None:
             continue
         for value in values:
@@ -89,7 +89,7 @@ def _quoted(bench: Bench) -> Iterator[Finding]:
                     "leave the value out of the wording",
                     part=name,
                     seen=form,
-                )  # type: ignore[arg-type]
+                )
 
 
 def differing_values(world: World, before: State, after: State) -> list[Cell]:
@@ -116,7 +116,20 @@ def differing_values(world: World, before: State, after: State) -> list[Cell]:
     return [v for v in values if v not in (None, "", 0, 1)]
 
 
-_MONTHS: Final = "January February March April May June July August September October November December".split()
+_MONTHS: Final = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+]
 
 
 def renderings(value: Cell) -> list[str]:
