@@ -13,7 +13,7 @@ from rich.text import Text
 
 from agentbound.data.blueprint import Blueprint, load_blueprints
 from agentbound.data.chance import rng_of
-from agentbound.data.releases import derive
+from agentbound.data.releases import derive, verify
 from agentbound.data.seeds import Seed, plan_seeds
 from agentbound.data.store import Plan, RunStore, RunView, Slot, open_run, read_secret
 from agentbound.errors import ContentError, Fault, UsageError
@@ -21,6 +21,7 @@ from agentbound.flows.content import statement_faults
 from agentbound.flows.options import BuildOptions, counts
 from agentbound.flows.produce import Bench
 from agentbound.flows.settings import prefect_settings
+from agentbound.flows.stages import Job
 from agentbound.flows.views.console import err, out
 from agentbound.flows.views.funnel import funnel_table
 from agentbound.flows.views.progress import Progress
@@ -61,7 +62,7 @@ def build_command(
     with open_run(run, plan, settled) as store:
         for notice in store.notices:
             err().print(Text(notice))
-        release = _run(seeds, options, store, workers or os.cpu_count() or 1)
+        release = _standing(store, options) or _run(seeds, options, store, workers or os.cpu_count() or 1)
     _report(run, release)
 
 
@@ -96,11 +97,21 @@ def _kept_secret(out: Path) -> str | None:
     return read_secret(kept) if kept.is_file() else None
 
 
+def _standing(store: RunStore, options: BuildOptions) -> Path | None:
+    """The release of a run that is finished, checked file by file."""
+    made = store.release(options.release_version)
+    if made is None or store.pending():
+        return None
+    release = store.path / made.path
+    verify(release / "public", release / "evaluation")
+    return release
+
+
 def _run(seeds: Sequence[Seed], options: BuildOptions, store: RunStore, workers: int) -> Path:
     requested = Counter(s.category for s in seeds)
     with Progress(err(), requested) as progress, prefect_settings(store.path):
         progress.stage("start", "Prefect's server, some fifteen seconds")
-        from agentbound.flows.build import Job, run_build
+        from agentbound.flows.build import run_build
 
         return run_build(
             Job(
