@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.text import Text
@@ -40,8 +40,9 @@ def build_command(
     version: str,
     taxonomy_dirs: Sequence[Path],
     workers: int | None,
+    execute: Callable[[Job], Path] | None = None,
 ) -> None:
-    """Build, or go on with, the run at `run`."""
+    """Build, or go on with, the run at `run`. `execute` runs the stages: Prefect's flow, unless another is given."""
     options = BuildOptions(
         preset=preset,
         families=families,
@@ -62,7 +63,7 @@ def build_command(
     with open_run(run, plan, settled) as store:
         for notice in store.notices:
             err().print(Text(notice))
-        release = _standing(store, options) or _run(seeds, options, store, workers or os.cpu_count() or 1)
+        release = _standing(store, options) or _run(seeds, options, store, workers or os.cpu_count() or 1, execute)
     _report(run, release)
 
 
@@ -107,22 +108,31 @@ def _standing(store: RunStore, options: BuildOptions) -> Path | None:
     return release
 
 
-def _run(seeds: Sequence[Seed], options: BuildOptions, store: RunStore, workers: int) -> Path:
-    requested = Counter(s.category for s in seeds)
-    with Progress(err(), requested) as progress, prefect_settings(store.path):
-        progress.stage("start", "Prefect's server, some fifteen seconds")
+def _run(
+    seeds: Sequence[Seed],
+    options: BuildOptions,
+    store: RunStore,
+    workers: int,
+    execute: Callable[[Job], Path] | None,
+) -> Path:
+    with Progress(err(), Counter(s.category for s in seeds)) as progress:
+        job = Job(
+            seeds=seeds,
+            bench=Bench(options.taxonomy),
+            store=store,
+            progress=progress,
+            workers=max(1, min(workers, len(seeds))),
+            version=options.release_version,
+        )
+        return (execute or _with_prefect)(job)
+
+
+def _with_prefect(job: Job) -> Path:
+    job.progress.stage("start", "Prefect's server, some fifteen seconds")
+    with prefect_settings(job.store.path):
         from agentbound.flows.build import run_build
 
-        return run_build(
-            Job(
-                seeds=seeds,
-                bench=Bench(options.taxonomy),
-                store=store,
-                progress=progress,
-                workers=max(1, min(workers, len(seeds))),
-                version=options.release_version,
-            )
-        )
+        return run_build(job)
 
 
 def _report(run: Path, release: Path) -> None:
