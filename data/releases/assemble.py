@@ -59,10 +59,11 @@ def assemble(
         hashes = _write(made, public, evaluation, certificates, secret, version, guid, facts, claims, recipients)
         _settle(made, out)
     except OSError as error:
-        shutil.rmtree(made, ignore_errors=True)
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM):
             raise StoreFull(f"{out} cannot be written: {error.strerror}; make room or choose another place") from None
         raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
     return Assembled(
         path=out,
         tasks=len(public["tasks"]),
@@ -188,7 +189,6 @@ def _settle(made: Path, out: Path) -> None:
         different = next(_differences(made, out), None)
         if different is not None:
             raise ReleaseError(f"{out} holds another release ({different} differs); choose another place or version")
-        shutil.rmtree(made)
         return
     for path in sorted(made.rglob("*")):
         _sync(path)

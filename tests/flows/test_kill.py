@@ -25,7 +25,11 @@ def start(run: Path, secret: Path, said: Path) -> subprocess.Popen[bytes]:
 
 def hashes(run: Path) -> dict[str, str]:
     """Every file of the release, and what was recorded, by the hash of its bytes."""
-    kept = [*sorted((run / "release").rglob("*")), *sorted((run / "events").iterdir()), *sorted((run / "objects").iterdir())]
+    kept = [
+        *sorted((run / "release").rglob("*")),
+        *sorted((run / "events").iterdir()),
+        *sorted((run / "objects").iterdir()),
+    ]
     return {p.relative_to(run).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in kept if p.is_file()}
 
 
