@@ -6,29 +6,36 @@ bytes. `Statement` tells what it reads and writes, as SQLite's authoriser saw it
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from agentbound.data.records import Cell, Row
 from agentbound.errors import SqlRefused
 from agentbound.sandbox import dates, limits
+from agentbound.sandbox.guard import CALLS, Guard, Meter, Purpose, bare
 
-Purpose = Literal["read", "write", "judge"]
 Rows = list[Row]
+CallRow = tuple[int, str, str, str, str, str | None]
+"""A row of `calls`: step, tool, args, status, caller, verdict."""
 
-_ALWAYS: Final = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE})
-_WRITES: Final = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
-_CREATES: Final = frozenset({sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_CREATE_VIEW, sqlite3.SQLITE_CREATE_INDEX})
-_DDL: Final = _CREATES | _WRITES | _ALWAYS | {sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_REINDEX}
-_CALLS: Final = "calls"
-_FORBIDDEN_DDL: Final = re.compile(
-    r"\b(AUTOINCREMENT|GENERATED|CURRENT_\w+|ON\s+(?:DELETE|UPDATE)\s+(?:CASCADE|SET)|DEFAULT\s*\(|AS\s*\()",
+_VERBS: Final = {
+    "read": re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE),
+    "judge": re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE),
+    "write": re.compile(r"\s*(SELECT|WITH|INSERT|REPLACE|UPDATE|DELETE)\b", re.IGNORECASE),
+}
+_CREATE: Final = re.compile(r"\s*CREATE\s+(TABLE|VIEW|INDEX|UNIQUE\s+INDEX)\b", re.IGNORECASE)
+_FORBIDDEN_IN_TABLES: Final = re.compile(
+    r"\b(AUTOINCREMENT|GENERATED|CURRENT_\w+|ON\s+CONFLICT|ON\s+(?:DELETE|UPDATE)\s+(?:CASCADE|SET)"
+    r"|DEFAULT\s*\(|AS\s*\()",
     re.IGNORECASE,
 )
-_CREATE: Final = re.compile(r"\s*CREATE\s+(TABLE|VIEW|INDEX|UNIQUE\s+INDEX)\b", re.IGNORECASE)
+_ROWID: Final = re.compile(r"\b(rowid|_rowid_|oid)\b", re.IGNORECASE)
+_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 class StatementFailed(Exception):
@@ -67,13 +74,9 @@ class Database:
         self._connection = sqlite3.connect(
             ":memory:", isolation_level=None, cached_statements=512, check_same_thread=False
         )
-        self._purpose: Purpose | Literal["ours", "ddl"] = "ours"
-        self._reads: set[tuple[str, str]] = set()
-        self._writes: set[str] = set()
-        self._denied = ""
-        self._ticks = 0
+        weakref.finalize(self, self._connection.close)
+        self._guard, self._meter = Guard(), Meter()
         self._statements: dict[tuple[str, Purpose], Statement] = {}
-        self._relations: frozenset[str] = frozenset()
         self._restrict()
         self._create(schema)
         self.primary_keys = self._find_primary_keys()
@@ -92,92 +95,44 @@ class Database:
     def _authorise(self, sql: str, purpose: Purpose) -> Statement:
         if len(sql) > limits.MAX_SQL:
             raise SqlRefused(f"a statement of {len(sql)} characters; {limits.MAX_SQL} are allowed")
-        if ";" in sql.rstrip().rstrip(";"):
-            self._refuse_second_statement(sql)
-        self._reads, self._writes, self._denied = set(), set(), ""
+        words = bare(sql)
+        if not _VERBS[purpose].match(words):
+            raise SqlRefused(f"no statement that a record may use to {purpose}: {_short(sql)}")
+        if purpose == "write" and _ROWID.search(words):
+            raise SqlRefused(f"rowid depends on history, not on the world: {_short(sql)}")
         names = _Names()
-        self._purpose = purpose
         try:
-            # The purpose is part of the text, so that a statement prepared for another purpose is not taken from the cache.
-            self._connection.execute(f"EXPLAIN /* {purpose} */ {sql}", names).close()
+            with self._guard.serving(purpose), self._meter.running():
+                # The purpose is part of the text, so that a statement prepared for another one is not found in the
+                # connection's cache. Of several statements in a string none is run.
+                self._connection.execute(f"EXPLAIN /* {purpose} */ {sql}", names).close()
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            raise SqlRefused(f"{self._denied or error} in: {_short(sql)}") from None
-        finally:
-            self._purpose = "ours"
-        if purpose == "write" and not self._writes:
-            raise SqlRefused(f"a write that changes no table: {_short(sql)}")
-        reads_calls = any(table == _CALLS for table, _ in self._reads)
-        return Statement(sql, frozenset(names.asked), frozenset(self._reads), frozenset(self._writes), reads_calls)
-
-    @staticmethod
-    def _refuse_second_statement(sql: str) -> None:
-        if not sqlite3.complete_statement(sql) or _splits(sql):
-            raise SqlRefused(f"more than one statement in a string: {_short(sql)}")
-
-    def _authoriser(self, action: int, one: str | None, two: str | None, database: str | None, _by: str | None) -> int:
-        if self._purpose == "ours":
-            return sqlite3.SQLITE_OK
-        reason = self._objection(action, one or "", two or "", database or "main")
-        if reason:
-            self._denied = self._denied or reason
-            return sqlite3.SQLITE_DENY
-        return sqlite3.SQLITE_OK
-
-    def _objection(self, action: int, one: str, two: str, database: str) -> str:
-        """Why this action is not allowed for the present purpose; empty where it is."""
-        if self._purpose == "ddl":
-            return (
-                "" if action in _DDL and database == "main" else "the schema may create tables, views and indexes alone"
-            )
-        if action in _ALWAYS:
-            return ""
-        if action == sqlite3.SQLITE_FUNCTION:
-            return "" if two.lower() in limits.FUNCTIONS else f"function {two} is not allowed"
-        if action == sqlite3.SQLITE_READ:
-            return self._object_to_read(one, two)
-        if action in _WRITES and self._purpose == "write":
-            if one not in self._relations or database != "main":
-                return f"no table {one} to write to"
-            self._writes.add(one)
-            return ""
-        return "the statement does what a record's statement may not"
-
-    def _object_to_read(self, table: str, column: str) -> str:
-        if table == _CALLS and table not in self._relations:
-            if self._purpose != "judge":
-                return "the calls are for the judge alone"
-        elif table not in self._relations and table not in limits.TABLE_FUNCTIONS:
-            if column or table.lower().startswith(("sqlite_", "pragma_", "temp.")):
-                return f"no table {table} to read from"
-            return ""  # count(*) of a common table expression of the statement's own
-        if column == "ROWID":
-            return "rowid depends on history, not on the world"
-        self._reads.add((table, column))
-        return ""
+            raise SqlRefused(f"{self._guard.denied or error} in: {_short(sql)}") from None
+        reads, writes = frozenset(self._guard.reads), frozenset(self._guard.writes)
+        return Statement(sql, frozenset(names.asked), reads, writes, any(table == CALLS for table, _ in reads))
 
     # ---- running statements
 
     def run(self, statement: Statement, bound: Mapping[str, Any]) -> Rows:
         """Run an authorised statement and give its rows. Raises `StatementFailed`; what it did is the caller's to undo."""
-        self._ticks = 0
         try:
-            cursor = self._connection.execute(statement.sql, bound)
-            found = cursor.fetchmany(limits.MAX_ROWS + 1)
+            with self._meter.running():
+                cursor = self._connection.execute(statement.sql, bound)
+                if cursor.description is None:
+                    return []
+                values = _bounded(cursor)
         except sqlite3.Error as error:
             if "interrupted" in str(error):
                 raise StatementFailed("the statement took too many steps") from None
             raise StatementFailed(str(error)) from None
         except (OverflowError, UnicodeError):
             raise StatementFailed("an argument is out of range") from None
-        if not cursor.description:
-            return []
-        if len(found) > limits.MAX_ROWS:
-            cursor.close()
-            raise StatementFailed(f"more than {limits.MAX_ROWS} rows")
         names = [d[0] for d in cursor.description]
-        rows: Rows = [dict(zip(names, values, strict=True)) for values in found]
-        self._check_cells(rows)
-        return rows
+        return [dict(zip(names, row, strict=True)) for row in values]
+
+    def run_again(self, statement: Statement, bound: Mapping[str, Any]) -> None:
+        """Run a write that has run within its bounds before, from a state with the same content."""
+        self._connection.execute(statement.sql, bound).fetchall()
 
     def truth(self, statement: Statement, bound: Mapping[str, Any]) -> bool:
         """Whether the first cell of the first row is true, as SQL has it; no row is false."""
@@ -206,13 +161,23 @@ class Database:
         self._connection.execute(f"RELEASE {name}")
 
     def content(self, table: str) -> tuple[tuple[Cell, ...], ...]:
-        """All rows of a table, sorted by its primary key."""
-        return tuple(self._connection.execute(f'SELECT * FROM "{table}" ORDER BY "{self.primary_keys[table]}"'))
+        """All rows of a table, sorted by its primary key. Raises `StatementFailed` for cells that no record has."""
+        key = self.primary_keys[table]
+        try:
+            rows = tuple(self._connection.execute(f'SELECT * FROM "{table}" ORDER BY "{key}"'))
+        except sqlite3.Error:
+            raise StatementFailed("a cell would hold bytes that are not text") from None
+        for row in rows:
+            _check_cells(row)
+        # An empty key sorts first.
+        if rows and rows[0][self.columns[table].index(key)] is None:
+            raise StatementFailed(f"a row of {table} would have no {key}")
+        return rows
 
-    def fill_calls(self, calls: Sequence[tuple[int, str, str, str, str, str | None]]) -> None:
+    def fill_calls(self, calls: Iterable[CallRow]) -> None:
         """Set what the judge sees as `calls`."""
-        self._connection.execute("DELETE FROM temp.calls")
-        self._connection.executemany("INSERT INTO temp.calls VALUES (?,?,?,?,?,?)", calls)
+        self._connection.execute(f"DELETE FROM temp.{CALLS}")
+        self._connection.executemany(f"INSERT INTO temp.{CALLS} VALUES (?,?,?,?,?,?)", calls)
 
     def change(self, op: str, table: str, key: Cell, row: Row) -> int:
         """Insert a row, or update or delete the row with that key; gives the number of rows it hit.
@@ -224,6 +189,8 @@ class Database:
         unknown = sorted(set(row) - set(self.columns[table]))
         if unknown:
             raise StatementFailed(f"no column {', '.join(unknown)} in {table}")
+        if not row and op != "delete":
+            raise StatementFailed(f"{op} of {table} says no column")
         names, pk = list(row), self.primary_keys[table]
         try:
             if op == "insert":
@@ -244,49 +211,52 @@ class Database:
     def _restrict(self) -> None:
         connection = self._connection
         connection.execute(f"PRAGMA max_page_count={limits.MAX_PAGES}")
-        connection.execute("PRAGMA trusted_schema=OFF")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.MAX_BYTES)
+        connection.execute("PRAGMA temp_store=MEMORY")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.MAX_CELL)
         connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 2 * limits.MAX_SQL)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_COLUMN, limits.MAX_COLUMNS)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
         connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200)
         connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 100)
         connection.setlimit(sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 30)
         dates.install(connection)
         connection.execute(
-            f"CREATE TEMP TABLE {_CALLS}(step INTEGER PRIMARY KEY, tool TEXT, args TEXT, status TEXT, caller TEXT, verdict TEXT)"
+            f"CREATE TEMP TABLE {CALLS}"
+            "(step INTEGER PRIMARY KEY, tool TEXT, args TEXT, status TEXT, caller TEXT, verdict TEXT)"
         )
         # SQLite declares a table-valued function at its first use, which looks like a change of the schema.
         connection.execute("SELECT 1 FROM json_each('[]')").close()
-        connection.set_authorizer(self._authoriser)
-        connection.set_progress_handler(self._tick, limits.TICK)
-
-    def _tick(self) -> int:
-        self._ticks += 1
-        return int(self._ticks > limits.MAX_TICKS)
+        modules = connection.execute("SELECT lower(name) FROM pragma_module_list")
+        self._guard.modules = frozenset(name for (name,) in modules) - limits.TABLE_FUNCTIONS
+        connection.set_authorizer(self._guard)
+        connection.set_progress_handler(self._meter, limits.TICK)
 
     def _create(self, schema: Sequence[str]) -> None:
         for sql in schema:
-            created = _CREATE.match(sql)
+            words = bare(sql)
+            created = _CREATE.match(words)
             if created is None:
                 raise SqlRefused(f"the schema may create tables, views and indexes alone: {_short(sql)}")
-            found = _FORBIDDEN_DDL.search(_without_strings(sql)) if created[1].upper() == "TABLE" else None
+            found = _FORBIDDEN_IN_TABLES.search(words) if created[1].upper() == "TABLE" else None
             if found:
                 raise SqlRefused(f"{found[0]} is not allowed in the schema: {_short(sql)}")
-            self._denied = ""
-            self._purpose = "ddl"
             try:
-                self._connection.execute(sql)
+                with self._guard.serving("schema"), self._meter.running():
+                    self._connection.execute(sql)
             except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-                raise SqlRefused(f"{self._denied or error} in: {_short(sql)}") from None
-            finally:
-                self._purpose = "ours"
-        found_names = self._connection.execute("SELECT name FROM sqlite_schema WHERE type IN ('table','view')")
-        self._relations = frozenset(name for (name,) in found_names)
+                raise SqlRefused(f"{self._guard.denied or error} in: {_short(sql)}") from None
+        names = self._connection.execute("SELECT name FROM sqlite_schema WHERE type IN ('table','view')")
+        self._guard.relations = {name.lower(): name for (name,) in names}
+        if CALLS in self._guard.relations:
+            raise SqlRefused(f"a table named {CALLS}, which is what the judge's own is called; give it another name")
 
     def _find_primary_keys(self) -> dict[str, str]:
         keys = {}
         tables = self._connection.execute("SELECT name FROM sqlite_schema WHERE type='table' ORDER BY rowid").fetchall()
         for (table,) in tables:
+            if not _NAME.fullmatch(table):
+                raise SqlRefused(f"a table named {table!r}; name it with letters, digits and _")
             primary = [c[1] for c in self._connection.execute(f'PRAGMA table_info("{table}")') if c[5]]
             if len(primary) != 1:
                 raise SqlRefused(f"table {table} has {len(primary)} primary key columns; it must have one")
@@ -294,7 +264,11 @@ class Database:
         return keys
 
     def _columns_of(self, table: str) -> list[str]:
-        return [c[1] for c in self._connection.execute(f'PRAGMA table_info("{table}")')]
+        columns = [c[1] for c in self._connection.execute(f'PRAGMA table_info("{table}")')]
+        for column in columns:
+            if not _NAME.fullmatch(column):
+                raise SqlRefused(f"a column of {table} named {column!r}; name it with letters, digits and _")
+        return columns
 
     def _load(self, rows: Mapping[str, list[Row]]) -> None:
         self.begin()
@@ -311,26 +285,35 @@ class Database:
         self._connection.execute("PRAGMA foreign_keys=ON")
         self.begin()
 
-    def _check_cells(self, rows: Rows) -> None:
-        size = 0
-        for row in rows:
-            for value in row.values():
-                if isinstance(value, bytes):
-                    raise StatementFailed("an observation holds bytes that are not text")
-                size += len(value) if isinstance(value, str) else 8
-        if size > limits.MAX_BYTES:
-            raise StatementFailed(f"an observation of more than {limits.MAX_BYTES} bytes")
+
+def _bounded(cursor: sqlite3.Cursor) -> list[tuple[Cell, ...]]:
+    """All rows of a cursor, looked at one after another, so that too many are not fetched before they are refused."""
+    rows: list[tuple[Cell, ...]] = []
+    size = 0
+    for row in cursor:
+        size += _check_cells(row)
+        rows.append(row)
+        if size > limits.MAX_BYTES or len(rows) > limits.MAX_ROWS:
+            cursor.close()
+            what = f"{limits.MAX_ROWS} rows" if len(rows) > limits.MAX_ROWS else f"{limits.MAX_BYTES} characters"
+            raise StatementFailed(f"more than {what}")
+    return rows
+
+
+def _check_cells(row: tuple[Any, ...]) -> int:
+    """The size of a row in characters. Raises `StatementFailed` for a cell that JSON cannot say."""
+    size = 0
+    for value in row:
+        if isinstance(value, str):
+            size += len(value)
+        elif isinstance(value, bytes):
+            raise StatementFailed("a cell would hold bytes that are not text")
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise StatementFailed("a number is out of range")
+        else:
+            size += 8
+    return size
 
 
 def _short(sql: str) -> str:
     return sql if len(sql) <= 160 else sql[:157] + "…"
-
-
-def _without_strings(sql: str) -> str:
-    return re.sub(r"'(?:[^']|'')*'", "''", sql)
-
-
-def _splits(sql: str) -> bool:
-    """Whether a complete statement ends before the last character that means something."""
-    body = sql.rstrip().rstrip(";")
-    return any(sqlite3.complete_statement(body[: i + 1]) for i, c in enumerate(body) if c == ";")

@@ -15,6 +15,8 @@ Argument = str | int | float | bytes | None
 
 _NAMES: Final = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
 _CLOCK_WORDS: Final = frozenset({"now", "subsec", "subsecond", "localtime", "utc"})
+_LONGEST: Final = 200
+"""Characters of an argument: more than any date, modifier or format needs."""
 
 
 def install(connection: sqlite3.Connection) -> None:
@@ -23,12 +25,13 @@ def install(connection: sqlite3.Connection) -> None:
         connection.create_function(name, -1, _clockless(name), deterministic=True)
 
 
+@lru_cache(maxsize=len(_NAMES))
 def _clockless(name: str) -> Callable[..., Argument]:
     timeless = 1 if name == "strftime" else 0
 
-    @lru_cache(maxsize=4096)
+    @lru_cache(maxsize=4096, typed=True)
     def compute(*arguments: Argument) -> Argument:
-        if len(arguments) <= timeless or any(_reads_clock(a) for a in arguments[timeless:]):
+        if len(arguments) <= timeless or any(_reads_clock(a) for a in arguments):
             raise ValueError("a world has no clock but :now")
         marks = ",".join("?" * len(arguments))
         answer: Argument = _plain().execute(f"SELECT {name}({marks})", arguments).fetchone()[0]
@@ -38,7 +41,10 @@ def _clockless(name: str) -> Callable[..., Argument]:
 
 
 def _reads_clock(argument: Argument) -> bool:
-    return isinstance(argument, str) and argument.strip().lower() in _CLOCK_WORDS
+    """Whether SQLite could take the argument for the clock: it reads bytes as text, and text to the first NUL."""
+    if isinstance(argument, str):
+        return len(argument) > _LONGEST or "\0" in argument or argument.strip().lower() in _CLOCK_WORDS
+    return isinstance(argument, bytes)
 
 
 @lru_cache(maxsize=1)

@@ -11,7 +11,13 @@ MAX_CHANGES: Final = 400
 """Rows one write call may change."""
 
 MAX_BYTES: Final = 262_144
-"""Bytes one observation, one cell or one argument may have."""
+"""Characters one observation may have, all cells together."""
+
+MAX_CELL: Final = 32_768
+"""Bytes one cell, one argument or all arguments of a call may have."""
+
+MAX_COLUMNS: Final = 100
+"""Columns of a table or of an observation."""
 
 MAX_PAGES: Final = 8_192
 """Pages of 4 KiB the whole world may fill."""
@@ -19,11 +25,14 @@ MAX_PAGES: Final = 8_192
 MAX_SQL: Final = 20_000
 """Characters of one statement."""
 
-TICK: Final = 2_000
+TICK: Final = 1_000
 """Virtual machine steps between two looks at the step bound."""
 
-MAX_TICKS: Final = 500
-"""Looks before a statement is stopped: a million steps, some tens of milliseconds."""
+MAX_TICKS: Final = 200
+"""Looks before a statement is stopped: 200,000 steps, some milliseconds; an honest statement takes a few thousand."""
+
+MAX_SECONDS: Final = 1.0
+"""CPU time before a statement is stopped. Few steps can take long (a search in a long text); honest ones never come near."""
 
 FUNCTIONS: Final = frozenset(
     [
