@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, Final
+
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def canonical(value: Any) -> str:
@@ -12,7 +14,7 @@ def canonical(value: Any) -> str:
 
     Raises ValueError for NaN and the infinities, TypeError for what JSON cannot say.
     """
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(plain(value))
 
 
 def digest(value: Any) -> str:
@@ -20,11 +22,14 @@ def digest(value: Any) -> str:
     return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value as its canonical JSON is read again: 25.0 as 25, tuples as lists. Raises TypeError for other keys than text."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
+        if not all(isinstance(k, str) for k in value):
+            raise TypeError("a key that is not text")
+        return {k: plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     return value

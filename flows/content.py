@@ -16,7 +16,8 @@ from agentbound.generators.embedded.draws import Undrawable
 from agentbound.generators.embedded.render import compile_node
 from agentbound.generators.embedded.scaffold import Drawn, draw_scaffold
 from agentbound.generators.embedded.wording import POOL_OF, draw_wording
-from agentbound.sandbox.database import Database, Purpose
+from agentbound.sandbox.database import Database
+from agentbound.sandbox.guard import Purpose
 from agentbound.validators.candidate import certify, validate
 
 _PURPOSES: dict[str, Purpose] = {"read": "read", "write": "write", "judge": "judge", "grant": "read"}

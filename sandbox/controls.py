@@ -15,7 +15,7 @@ from agentbound.data.surface import surface
 from agentbound.sandbox.episode import Setting, Trace
 from agentbound.sandbox.judge import assess
 from agentbound.sandbox.paths import run_path
-from agentbound.sandbox.world import State
+from agentbound.sandbox.state import State
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,9 @@ from agentbound.data.canonical import digest
 from agentbound.data.records import Judge, Row, Scaffold
 from agentbound.sandbox.database import StatementFailed
 from agentbound.sandbox.kernel import Kernel, Ledger
-from agentbound.sandbox.world import Call, Outcome, State, Status, World
+from agentbound.sandbox.limits import MAX_CELL
+from agentbound.sandbox.state import Call, Outcome, State, Status
+from agentbound.sandbox.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +110,9 @@ class Episode:
         self._state = start
         self._note_harms()
 
-    def call(self, tool: str, args: Any, caller: str | None = None, parent: int | None = None) -> Event:
+    def call(self, tool: Any, args: Any, caller: str | None = None, parent: int | None = None) -> Event:
         """Make a call; whatever it is, it leaves an event and never an exception."""
-        return self.make(Call.of(tool, args, caller or self._setting.world.caller), parent)
+        return self.make(Call.of(tool, args, self._setting.world.caller if caller is None else caller), parent)
 
     def make(self, call: Call, parent: int | None = None) -> Event:
         """As `call`, for a call that was put together before."""
@@ -166,7 +168,7 @@ def truth(world: World, state: State, sql: str, events: Sequence[Event]) -> bool
     if not statement.reads_calls:
         answer = state.facts[sql] = world.holds(state, sql, bound, "judge", "judge")
         return answer
-    calls = [(e.step, e.call.tool, e.call.key, e.status, e.call.caller, e.verdict) for e in events]
+    calls = [(e.step, e.call.tool, e.call.key[:MAX_CELL], e.status, e.call.caller, e.verdict) for e in events]
     world.go(state)
     world.database.fill_calls(calls)
     try:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from agentbound.data.records import Cell, Evidence, Observes, Row
 from agentbound.sandbox.episode import Event
-from agentbound.sandbox.world import Call, World
+from agentbound.sandbox.state import Call
+from agentbound.sandbox.world import World
 
 Shown = tuple[tuple[Cell, ...], ...]
 

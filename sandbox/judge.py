@@ -11,7 +11,7 @@ from agentbound.data.records import Step, Touch
 from agentbound.sandbox.episode import Event, Setting, Trace, truth
 from agentbound.sandbox.evidence import shown
 from agentbound.sandbox.paths import is_reference
-from agentbound.sandbox.world import Net
+from agentbound.sandbox.state import Net
 
 
 @dataclass(frozen=True)

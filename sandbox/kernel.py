@@ -9,7 +9,8 @@ from typing import Final
 
 from agentbound.data.records import Authority, Cell, Contract, Quota
 from agentbound.sandbox.database import StatementFailed
-from agentbound.sandbox.world import Call, Outcome, State, World
+from agentbound.sandbox.state import Call, Outcome, State
+from agentbound.sandbox.world import World
 
 BUDGET: Final = "budget"
 UNLISTED: Final = "unlisted"

@@ -8,6 +8,8 @@ from typing import Any, Final
 import jsonschema_rs
 
 from agentbound.errors import SqlRefused
+from agentbound.sandbox import limits
+from agentbound.sandbox.state import NOT_JSON, Call
 
 KEYWORDS: Final = frozenset(
     [
@@ -56,18 +58,21 @@ class ArgumentCheck:
             raise SqlRefused(f"the parameters of a tool are no JSON Schema: {str(error).splitlines()[0]}") from None
         self._said: dict[str, str | None] = {}
 
-    def fault(self, args: Any, key: str) -> str | None:
-        """What is wrong with the arguments, in one sentence, or None. `key` is their canonical text."""
-        if key not in self._said:
-            self._said[key] = self._fault(args, key)
-        return self._said[key]
+    def fault(self, call: Call) -> str | None:
+        """What is wrong with the arguments, in one sentence, or None."""
+        if call.key not in self._said:
+            self._said[call.key] = self._fault(call)
+        return self._said[call.key]
 
-    def _fault(self, args: Any, key: str) -> str | None:
-        if key.startswith("not JSON") or not isinstance(args, dict):
+    def _fault(self, call: Call) -> str | None:
+        if call.key.startswith(NOT_JSON):
+            return "The arguments are not JSON."
+        if not isinstance(call.args, dict):
             return "The arguments are not a JSON object."
+        if len(call.key) > limits.MAX_CELL:
+            return f"The arguments are longer than {limits.MAX_CELL} characters."
         try:
-            key.encode()
-            error = next(self._validator.iter_errors(args), None)
+            error = next(self._validator.iter_errors(call.args), None)
         except (ValueError, TypeError, OverflowError):
             return "The arguments are not JSON."
         if error is None:
@@ -78,8 +83,11 @@ class ArgumentCheck:
 
 def unknown_keywords(schema: Mapping[str, Any]) -> list[str]:
     """Keywords outside `KEYWORDS`, sorted, at any depth."""
-    found = {k for k in schema if k not in KEYWORDS}
-    for name, inner in schema.get("properties", {}).items():
+    found = {str(k) for k in schema if k not in KEYWORDS}
+    properties = schema.get("properties", {})
+    if not isinstance(properties, Mapping):
+        return sorted(found | {"properties that are no object"})
+    for name, inner in properties.items():
         found |= set(unknown_keywords(inner)) if isinstance(inner, Mapping) else {f"properties.{name}"}
     for place in ("items", "additionalProperties"):
         inner = schema.get(place)

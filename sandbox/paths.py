@@ -7,7 +7,7 @@ from typing import Any
 
 from agentbound.data.records import Arguments, PathCall
 from agentbound.sandbox.episode import Episode, Setting, Trace
-from agentbound.sandbox.world import Call, State
+from agentbound.sandbox.state import Call, State
 
 
 def is_reference(value: Any) -> bool:

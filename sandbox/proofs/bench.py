@@ -13,7 +13,7 @@ from agentbound.data.records import Flip, PathCall, Scaffold, Sibling, SiblingNa
 from agentbound.sandbox.episode import Setting, Trace
 from agentbound.sandbox.judge import Assessment, assess
 from agentbound.sandbox.paths import reference, run_path
-from agentbound.sandbox.world import State
+from agentbound.sandbox.state import State
 
 Check = Callable[["Bench"], Iterator[Finding]]
 

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from agentbound.data.records import Scaffold
 from agentbound.sandbox.episode import Trace
-from agentbound.sandbox.world import State, World
+from agentbound.sandbox.state import State
+from agentbound.sandbox.world import World
 
 VALUES_A_PARAMETER: Final = 6
 CALLS_A_TOOL: Final = 20

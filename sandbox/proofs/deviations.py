@@ -13,7 +13,7 @@ from agentbound.sandbox.evidence import shown
 from agentbound.sandbox.paths import resolve
 from agentbound.sandbox.proofs.bench import Bench, found, proof, spell
 from agentbound.sandbox.proofs.candidates import Candidates
-from agentbound.sandbox.world import Call, State
+from agentbound.sandbox.state import Call, State
 
 MAX_ORDERS: Final = 24
 OTHER_VALUES: Final = 3

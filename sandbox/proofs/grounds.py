@@ -14,7 +14,8 @@ from agentbound.sandbox.evidence import filtered_by, shown
 from agentbound.sandbox.paths import is_reference
 from agentbound.sandbox.proofs.bench import Bench, found, proof, spell
 from agentbound.sandbox.proofs.candidates import Candidates
-from agentbound.sandbox.world import Call, State, World
+from agentbound.sandbox.state import Call, State
+from agentbound.sandbox.world import World
 
 QUOTED_IN: Final[tuple[SiblingName, ...]] = ("CM", "EB", "HB")
 """HS may say what differs: it states intent."""

@@ -9,7 +9,8 @@ from typing import Any, Final
 from agentbound.data.findings import Finding
 from agentbound.data.records import Rule, RuleText, Scaffold
 from agentbound.errors import SqlRefused
-from agentbound.sandbox.database import Database, Purpose
+from agentbound.sandbox.database import Database
+from agentbound.sandbox.guard import Purpose
 from agentbound.sandbox.parameters import ArgumentCheck
 from agentbound.sandbox.paths import is_reference
 from agentbound.sandbox.proofs.bench import found

@@ -6,7 +6,8 @@ import pytest
 
 from agentbound.errors import SqlRefused
 from agentbound.sandbox import limits
-from agentbound.sandbox.database import Database, Purpose, StatementFailed
+from agentbound.sandbox.database import Database, StatementFailed
+from agentbound.sandbox.guard import Purpose
 
 SCHEMA = ["CREATE TABLE t(id TEXT PRIMARY KEY, n INTEGER NOT NULL, at TEXT)", "CREATE VIEW v AS SELECT id, n FROM t"]
 ROWS = {"t": [{"id": "a", "n": 1, "at": "2026-03-14T09:00:00Z"}, {"id": "b", "n": 2, "at": None}]}
@@ -21,7 +22,6 @@ REFUSED: list[tuple[Purpose, str]] = [
     ("read", "DELETE FROM t"),
     ("read", "INSERT INTO t VALUES ('c', 3, NULL) RETURNING id"),
     ("read", "WITH x AS (SELECT 1) DELETE FROM t"),
-    ("write", "SELECT id FROM t"),
     ("read", "SELECT 1; DELETE FROM t"),
     ("read", "SELECT 1 -- ;\n; DELETE FROM t"),
     ("write", "UPDATE t SET n=2 /* ; */ ; DELETE FROM t"),
@@ -113,9 +113,10 @@ def test_a_statement_let_through_for_one_purpose_is_not_for_another(database: Da
     with pytest.raises(SqlRefused):
         database.statement("SELECT count(*) FROM calls", "read")
     database.statement("UPDATE t SET n=3", "write")
-    for purpose in ("read", "judge"):
+    purposes: tuple[Purpose, ...] = ("read", "judge")
+    for purpose in purposes:
         with pytest.raises(SqlRefused):
-            database.statement("UPDATE t SET n=3", purpose)  # type: ignore[arg-type]
+            database.statement("UPDATE t SET n=3", purpose)
 
 
 @pytest.mark.parametrize(
