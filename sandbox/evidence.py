@@ -48,7 +48,7 @@ def _shown(world: World, call: Call, rows: Sequence[Row], evidence: Evidence) ->
             if evidence.scope is not None
             else _row_of_key(rows, evidence, observes)
         )
-        if found is not None and all(set(evidence.columns) <= set(row) for row in found):
+        if found is not None and all({*evidence.columns, observes.key} <= row.keys() for row in found):
             return tuple(_project(row, evidence, observes) for row in found)
     return None
 
@@ -65,6 +65,8 @@ def _rows_of_scope(call: Call, rows: Sequence[Row], evidence: Evidence, observes
     if not filters.items() <= scope.items():
         return None
     narrower = {c: v for c, v in scope.items() if c not in filters}
+    if any(not narrower.keys() <= row.keys() for row in rows):
+        return None  # which of the rows are of the scope cannot be seen
     return [row for row in rows if all(row.get(c) == v for c, v in narrower.items())]
 
 

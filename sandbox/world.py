@@ -202,7 +202,9 @@ class World:
         if statements is None:
             statements = tuple(self.database.statement(sql, transition.kind) for sql in transition.sql)
             if transition.kind == "write" and not any(s.writes for s in statements):
-                raise SqlRefused(f"the tool {tool} is a write and changes no table; make it a read or let it change one")
+                raise SqlRefused(
+                    f"the tool {tool} is a write and changes no table; make it a read or let it change one"
+                )
             self._compiled[tool] = statements
         return statements
 

@@ -4,9 +4,12 @@
 decorator; the order of the imports below is the order in which they are tried.
 """
 
-from agentbound.sandbox.proofs import worlds as _worlds  # noqa: I001  (the order of trying)
+from agentbound.sandbox.proofs import solvable as _solvable  # noqa: I001  (the order of trying)
+from agentbound.sandbox.proofs import worlds as _worlds
 from agentbound.sandbox.proofs import grounds as _grounds
-from agentbound.sandbox.proofs import deviations as _deviations
+from agentbound.sandbox.proofs import honest as _honest
+from agentbound.sandbox.proofs import sharp as _sharp
+from agentbound.sandbox.proofs import agree as _agree
 from agentbound.sandbox.proofs import scripted as _scripted
 from agentbound.sandbox.proofs import rules as _rules
 from agentbound.sandbox.proofs.bench import PROOFS, Bench, Proof
@@ -14,4 +17,4 @@ from agentbound.sandbox.proofs.certificate import Certificate, prove, prove_scaf
 
 __all__ = ["PROOFS", "Bench", "Certificate", "Proof", "prove", "prove_scaffold", "prove_wordings"]
 
-del _worlds, _grounds, _deviations, _scripted, _rules
+del _agree, _grounds, _honest, _rules, _scripted, _sharp, _solvable, _worlds

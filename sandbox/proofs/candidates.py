@@ -7,7 +7,7 @@ a boundary (one more, one less, a day before, a day after).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
@@ -22,6 +22,9 @@ CALLS_A_TOOL: Final = 20
 _TYPES: Final[dict[str, tuple[type, ...]]] = {"integer": (int,), "number": (int, float), "string": (str,)}
 
 Values = dict[str, list[Any]]
+
+_LEFT_OUT: Final = object()
+"""In place of a value: an optional parameter that is not passed."""
 
 
 def planned_values(record: Scaffold, trace: Trace) -> dict[str, Values]:
@@ -64,29 +67,35 @@ class Candidates:
         self, tool: str, extra: Mapping[str, Sequence[Any]] | None = None, most: int = CALLS_A_TOOL
     ) -> Iterator[dict[str, Any]]:
         """Argument sets for a tool, those that deviate least from the plan first; `extra` values by parameter go first."""
-        parameters = self._world.tools[tool].parameters.get("properties", {})
+        schema = self._world.tools[tool].parameters
+        parameters = schema.get("properties", {})
         lists = [[*(extra or {}).get(name, ()), *self.values(tool, name)][:VALUES_A_PARAMETER] for name in parameters]
+        for name, values in zip(parameters, lists, strict=True):
+            if name not in schema.get("required", ()):
+                values.insert(1, _LEFT_OUT)
         if not all(lists):
             return
-        ranks = itertools.product(*(range(len(values)) for values in lists))
-        nearest = sorted(itertools.islice(ranks, 4096), key=sum)[:most]
-        for rank in nearest:
-            yield {name: values[i] for name, values, i in zip(parameters, lists, rank, strict=True)}
+        for rank in itertools.islice(_nearest([len(values) for values in lists]), most):
+            chosen = {name: values[i] for name, values, i in zip(parameters, lists, rank, strict=True)}
+            yield {name: value for name, value in chosen.items() if value is not _LEFT_OUT}
 
     def _values(self, tool: str, parameter: str) -> list[Any]:
         schema = self._world.tools[tool].parameters["properties"][parameter]
+        kinds = _kinds(schema)
+        planned = self._planned.get(tool, {}).get(parameter, [])
         if "enum" in schema:
             return list(schema["enum"])
-        if schema.get("type") == "boolean":
+        if kinds == {"boolean"}:
             return [True, False]
-        planned = self._planned.get(tool, {}).get(parameter, [])
+        if not kinds & _TYPES.keys():
+            return planned[:VALUES_A_PARAMETER]
         same_name = self._by_name.get(parameter, [])
         known = planned or same_name
         pool = [*planned, *(b for v in known for b in _boundaries(v)), *same_name, *self._kin(parameter, known)]
-        wanted: tuple[type, ...] = _TYPES.get(schema.get("type", "string"), (str,))
+        wanted = tuple(kind for name in kinds & _TYPES.keys() for kind in _TYPES[name])
         fitting = [v for v in pool if isinstance(v, wanted) and not isinstance(v, bool)]
         distinct = list(dict.fromkeys(fitting))[:VALUES_A_PARAMETER]
-        return distinct or ([1] if schema.get("type") in {"integer", "number"} else ["x"])
+        return distinct or (["x"] if str in wanted else [1])
 
     def _kin(self, parameter: str, known: Sequence[Any]) -> list[Any]:
         """Values of the columns that hold a known value, or that are named like the parameter."""
@@ -94,9 +103,31 @@ class Candidates:
         stem = parameter.removesuffix("_id")
         for (table, column), values in self._columns.items():
             named = column == parameter or (column == "id" and table.rstrip("s").endswith(stem))
-            if named or any(v in values for v in known):
+            if named or any(isinstance(v, Hashable) and v in values for v in known):
                 kin.extend(values)
         return kin
+
+
+def _kinds(schema: Mapping[str, Any]) -> set[str]:
+    """The types a parameter may have; a schema that names none is taken for text."""
+    kinds = schema.get("type", "string")
+    return {kinds} if isinstance(kinds, str) else set(kinds)
+
+
+def _nearest(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Ranks into lists of these sizes, the smallest sums first."""
+    for total in range(sum(sizes) - len(sizes) + 1):
+        yield from _summing(sizes, total)
+
+
+def _summing(sizes: Sequence[int], total: int) -> Iterator[tuple[int, ...]]:
+    if not sizes:
+        if total == 0:
+            yield ()
+        return
+    for first in range(min(sizes[0], total + 1)):
+        for rest in _summing(sizes[1:], total - first):
+            yield (first, *rest)
 
 
 def _distinct_columns(world: World, states: Sequence[State]) -> dict[tuple[str, str], dict[Any, None]]:

@@ -10,7 +10,8 @@ from agentbound.data.findings import Finding
 from agentbound.data.records import Family, Record, Scaffold, Sibling, SiblingName
 from agentbound.errors import SqlRefused
 from agentbound.sandbox.proofs.bench import PROOFS, Bench, found
-from agentbound.sandbox.proofs.wellformed import WELLFORMED, wellformed
+from agentbound.sandbox.proofs.statements import WELLFORMED
+from agentbound.sandbox.proofs.wellformed import wellformed
 
 
 class Certificate(Record):
