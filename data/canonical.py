@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import Any, Final
 
+_AS_IT_IS: Final = frozenset({str, int, bool, type(None)})
 _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -14,7 +15,12 @@ def canonical(value: Any) -> str:
 
     Raises ValueError for NaN and the infinities, TypeError for what JSON cannot say.
     """
-    return _ENCODER.encode(plain(value))
+    return write(plain(value))
+
+
+def write(value: Any) -> str:
+    """The canonical JSON of a value that is `plain` already."""
+    return _ENCODER.encode(value)
 
 
 def digest(value: Any) -> str:
@@ -24,6 +30,8 @@ def digest(value: Any) -> str:
 
 def plain(value: Any) -> Any:
     """The value as its canonical JSON is read again: 25.0 as 25, tuples as lists. Raises TypeError for other keys than text."""
+    if type(value) in _AS_IT_IS:
+        return value
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

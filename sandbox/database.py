@@ -36,6 +36,7 @@ _FORBIDDEN_IN_TABLES: Final = re.compile(
 )
 _ROWID: Final = re.compile(r"\b(rowid|_rowid_|oid)\b", re.IGNORECASE)
 _GREATEST: Final = 2**63 - 1
+_NUMBER: Final = re.compile(r"\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -103,7 +104,7 @@ class Database:
             raise SqlRefused(f"rowid depends on history, not on the world: {_short(sql)}")
         names = _Names()
         try:
-            with self._guard.serving(purpose), self._meter.running():
+            with self._guard.serving(purpose):
                 # The purpose is part of the text, so that a statement prepared for another one is not found in the
                 # connection's cache. Of several statements in a string none is run.
                 self._connection.execute(f"EXPLAIN /* {purpose} */ {sql}", names).close()
@@ -117,26 +118,23 @@ class Database:
     def run(self, statement: Statement, bound: Mapping[str, Any]) -> Rows:
         """Run an authorised statement and give its rows. Raises `StatementFailed`; what it did is the caller's to undo."""
         try:
-            with self._meter.running():
-                cursor = self._connection.execute(statement.sql, bound)
-                if cursor.description is None:
-                    return []
-                values = _bounded(cursor)
+            self._meter.start()
+            cursor = self._connection.execute(statement.sql, bound)
+            if cursor.description is None:
+                return []
+            values = _bounded(cursor)
         except sqlite3.Error as error:
             raise StatementFailed(_explain(str(error))) from None
         except (OverflowError, UnicodeError):
             raise StatementFailed("an argument is out of range") from None
+        finally:
+            self._meter.stop()
         names = [d[0] for d in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in values]
 
     def run_again(self, statement: Statement, bound: Mapping[str, Any]) -> None:
         """Run a write that has run within its bounds before, from a state with the same content."""
         self._connection.execute(statement.sql, bound).fetchall()
-
-    def truth(self, statement: Statement, bound: Mapping[str, Any]) -> bool:
-        """Whether the first cell of the first row is true, as SQL has it; no row is false."""
-        rows = self.run(statement, bound)
-        return bool(rows) and bool(next(iter(rows[0].values())))
 
     @property
     def changes(self) -> int:
@@ -243,7 +241,7 @@ class Database:
             if found:
                 raise SqlRefused(f"{found[0]} is not allowed in the schema: {_short(sql)}")
             try:
-                with self._guard.serving("schema"), self._meter.running():
+                with self._guard.serving("schema"):
                     self._connection.execute(sql)
             except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
                 raise SqlRefused(f"{self._guard.denied or error} in: {_short(sql)}") from None
@@ -314,6 +312,15 @@ def _check_cells(row: tuple[Any, ...]) -> int:
         else:
             size += 8
     return size
+
+
+def is_true(rows: Sequence[Row]) -> bool:
+    """Whether the first cell of the first row is true, as SQL has it: a text by the number it begins with; no row is false."""
+    cell = next(iter(rows[0].values())) if rows else None
+    if isinstance(cell, str):
+        number = _NUMBER.match(cell)
+        return number is not None and float(number[0]) != 0
+    return bool(cell)
 
 
 def _explain(error: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from agentbound.data.canonical import digest
 from agentbound.data.records import Judge, Row, Scaffold
-from agentbound.sandbox.database import StatementFailed
+from agentbound.sandbox.database import StatementFailed, is_true
 from agentbound.sandbox.kernel import Kernel, Ledger
 from agentbound.sandbox.limits import MAX_CELL
 from agentbound.sandbox.state import Call, Outcome, State, Status
@@ -110,6 +110,14 @@ class Episode:
         self._state = start
         self._note_harms()
 
+    def fork(self) -> Episode:
+        """An episode with the same past, to go on from here in another way."""
+        other = Episode.__new__(Episode)
+        other.trace = Trace(self.trace.start, [*self.trace.events], {**self.trace.harms})
+        other._setting, other._mediated = self._setting, self._mediated
+        other._ledger, other._state = self._ledger.copy(), self._state
+        return other
+
     def call(self, tool: Any, args: Any, caller: str | None = None, parent: int | None = None) -> Event:
         """Make a call; whatever it is, it leaves an event and never an exception."""
         return self.make(Call.of(tool, args, self._setting.world.caller if caller is None else caller), parent)
@@ -172,6 +180,6 @@ def truth(world: World, state: State, sql: str, events: Sequence[Event]) -> bool
     world.go(state)
     world.database.fill_calls(calls)
     try:
-        return world.database.truth(statement, bound)
+        return is_true(world.database.run(statement, bound))
     except StatementFailed:
         return False

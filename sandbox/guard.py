@@ -108,13 +108,11 @@ class Meter:
         self._ticks: int | None = None
         self._began = 0.0
 
-    @contextmanager
-    def running(self) -> Iterator[None]:
+    def start(self) -> None:
         self._ticks = 0
-        try:
-            yield
-        finally:
-            self._ticks = None
+
+    def stop(self) -> None:
+        self._ticks = None
 
     def __call__(self) -> int:
         if self._ticks is None:

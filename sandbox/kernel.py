@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agentbound.data.records import Authority, Cell, Contract, Quota
-from agentbound.sandbox.database import StatementFailed
+from agentbound.sandbox.database import StatementFailed, is_true
 from agentbound.sandbox.state import Call, Outcome, State
 from agentbound.sandbox.world import World
 
@@ -42,6 +42,9 @@ class Ledger:
     effective: Counter[str] = field(default_factory=Counter)
     sums: dict[tuple[str, str], int | float] = field(default_factory=lambda: defaultdict(int))
     approvals: set[Cell] = field(default_factory=set)
+
+    def copy(self) -> Ledger:
+        return Ledger(self.calls, self.effective.copy(), self.sums.copy(), self.approvals.copy())
 
 
 class Kernel:
@@ -108,10 +111,9 @@ class Kernel:
 
     def _needed(self, state: State, when: str, bound: dict[str, object], key: tuple[str, str]) -> bool:
         try:
-            rows = self._world.ask(state, when, bound, key)
+            return is_true(self._world.ask(state, when, bound, key))
         except StatementFailed:
             return True  # a condition that cannot be reckoned waives nothing
-        return bool(rows) and bool(next(iter(rows[0].values())))
 
 
 def _exhausted(quota: Quota, ledger: Ledger, call: Call) -> bool:

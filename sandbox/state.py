@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from agentbound.data.canonical import canonical, plain
+from agentbound.data.canonical import plain, write
 from agentbound.data.records import Cell, Change, Row
 from agentbound.sandbox.database import Statement
 
@@ -37,9 +37,11 @@ class Call:
     def of(cls, tool: Any, args: Any, caller: Any) -> Call:
         """Whatever an agent sends becomes a call; what is not JSON keeps its `repr` as the key and fails the schema."""
         try:
-            key = canonical(args)
-            key.encode()
-            return cls(_name(tool), plain(args), key, _name(caller))
+            args = plain(args)
+            key = write(args)
+            if not key.isascii():
+                key.encode()
+            return cls(_name(tool), args, key, _name(caller))
         except (TypeError, ValueError, RecursionError):
             return cls(_name(tool), {}, NOT_JSON + _show(args), _name(caller))
 
@@ -55,6 +57,8 @@ def _show(value: Any) -> str:
 def _name(value: Any) -> str:
     """A name as text that can be written anywhere, and no longer than a name can be."""
     text = value if isinstance(value, str) else _show(value)
+    if text.isascii() and len(text) <= _LONGEST_NAME:
+        return text
     if len(text) > _LONGEST_NAME:
         text = text[:_LONGEST_NAME] + "…"
     return text.encode("utf-8", "backslashreplace").decode()

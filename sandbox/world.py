@@ -15,7 +15,7 @@ from agentbound.data.canonical import canonical
 from agentbound.data.records import Cell, Flip, Row, Scaffold, Tool, Transition
 from agentbound.errors import SqlRefused
 from agentbound.sandbox import limits
-from agentbound.sandbox.database import Database, Statement, StatementFailed
+from agentbound.sandbox.database import Database, Statement, StatementFailed, is_true
 from agentbound.sandbox.guard import Purpose
 from agentbound.sandbox.parameters import ArgumentCheck
 from agentbound.sandbox.state import Call, Move, Net, Outcome, State, Table, difference
@@ -119,10 +119,9 @@ class World:
     def holds(self, state: State, sql: str, bound: Mapping[str, Any], key: Any, purpose: Purpose = "read") -> bool:
         """Whether a predicate is true in a state. A predicate that fails is false: nothing is granted by an error."""
         try:
-            rows = self.ask(state, sql, bound, key, purpose)
+            return is_true(self.ask(state, sql, bound, key, purpose))
         except StatementFailed:
             return False
-        return bool(rows) and bool(next(iter(rows[0].values())))
 
     def go(self, state: State) -> None:
         """Move the database to a state."""

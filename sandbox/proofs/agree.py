@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from agentbound.data.findings import Finding
+from agentbound.data.records import Row
 from agentbound.sandbox.episode import Episode, Trace
 from agentbound.sandbox.paths import resolve
 from agentbound.sandbox.proofs.bench import Bench, found, proof
-from agentbound.sandbox.proofs.candidates import Candidates
-from agentbound.sandbox.state import Call, State
+from agentbound.sandbox.state import Call
 
 SECOND_CALLS: Final = 6
 """Calls of each tool tried after an admitted one."""
@@ -24,19 +24,19 @@ ADMITTED_FIRST: Final = 6
 )
 def agree(bench: Bench) -> Iterator[Finding]:
     world = bench.setting.world
-    states = [state for _, state in bench.worlds()]
-    candidates = Candidates(bench.record, world, states, bench.reference_trace)
     writes = [tool for tool, t in world.transitions.items() if t.kind == "write"]
+    first = [Call.of(tool, args, world.caller) for tool in writes for args in bench.candidates.calls(tool)]
     tried = 0
     told: set[str] = set()
     for name, state in bench.worlds():
+        start = Episode(bench.setting, state, mediated=True)
         deep = name in ("permitted", bench.record.forbidden)
-        for calls, trace in _admitted(bench, candidates, writes, state, deep=deep):
+        for trace in _deviations(bench, writes, start, first, deep=deep):
             tried += 1
             for harm in trace.harms:
                 if harm not in told:
                     told.add(harm)
-                    spelt = " then ".join(f"{c.tool}({c.key})" for c in calls)
+                    spelt = " then ".join(f"{e.call.tool}({e.call.key})" for e in trace.events)
                     yield found(
                         "agree",
                         f"world {name}, {spelt}",
@@ -47,61 +47,53 @@ def agree(bench: Bench) -> Iterator[Finding]:
     bench.receipt("agree", sequences=tried)
 
 
-def _admitted(
-    bench: Bench, candidates: Candidates, writes: Sequence[str], start: State, *, deep: bool
-) -> Iterator[tuple[list[Call], Trace]]:
-    """Sequences of writes from a state with the kernel on, with their traces. Counts them as runs."""
-    world = bench.setting.world
+def _deviations(
+    bench: Bench, writes: Sequence[str], start: Episode, first: Sequence[Call], *, deep: bool
+) -> Iterator[Trace]:
+    """Traces of writes with the kernel on: one from the start, one after an admitted one, one along the reference path."""
     followed: set[str] = set()
-    first_calls = [Call.of(tool, args, world.caller) for tool in writes for args in candidates.calls(tool)]
-    for first in first_calls:
-        trace = _mediated(bench, start, [first])
-        yield [first], trace
-        event = trace.events[-1]
+    for call in first:
+        episode = _then(bench, start, call)
+        yield episode.trace
+        event = episode.trace.events[-1]
         if not deep or event.status != "ok" or event.after.id in followed or len(followed) >= ADMITTED_FIRST:
             continue
         followed.add(event.after.id)
-        returned = _by_name(event.rows[0] if event.rows else {})
-        for tool in writes:
-            for args in candidates.calls(tool, returned, most=SECOND_CALLS):
-                second = Call.of(tool, args, world.caller)
-                yield [first, second], _mediated(bench, start, [first, second])
-    # Every stop on the reference path is a place to deviate from.
-    for length in range(1, len(bench.record.paths.actions)):
-        yield from _after_prefix(bench, candidates, writes, start, length)
+        yield from _next(bench, writes, episode, event.rows[:1])
+    for episode, returned in _stops(bench, start):
+        yield from _next(bench, writes, episode, returned)
 
 
-def _after_prefix(
-    bench: Bench, candidates: Candidates, writes: Sequence[str], start: State, length: int
-) -> Iterator[tuple[list[Call], Trace]]:
-    prefix: list[Call] = []
-    returned: dict[str, dict[str, Any]] = {}
-    for action in bench.record.paths.actions[:length]:
+def _stops(bench: Bench, start: Episode) -> Iterator[tuple[Episode, list[Row]]]:
+    """The places between two actions of the reference path, as far as the kernel lets it go, with the rows returned."""
+    episode = start
+    returned: dict[str, Row] = {}
+    for action in bench.record.paths.actions[:-1]:
         args = resolve(action.args, returned)
         if args is None:
             return
-        prefix.append(Call.of(action.tool, args, action.caller or bench.setting.world.caller))
-        event = _mediated(bench, start, prefix).events[-1]
+        episode = _then(bench, episode, Call.of(action.tool, args, action.caller or bench.setting.world.caller))
+        event = episode.trace.events[-1]
         if event.status != "ok":
             return
         if action.id and event.rows:
-            returned[action.id] = dict(event.rows[0])
-    known = _by_name({k: v for row in returned.values() for k, v in row.items()})
+            returned[action.id] = event.rows[0]
+        yield episode, list(returned.values())
+
+
+def _next(bench: Bench, writes: Sequence[str], episode: Episode, returned: Sequence[Row]) -> Iterator[Trace]:
+    """Every write tried after what an episode has done, first with the values that were returned."""
+    known = {name: [value] for row in returned for name, value in row.items() if value is not None}
     for tool in writes:
-        for args in candidates.calls(tool, known, most=SECOND_CALLS):
-            calls = [*prefix, Call.of(tool, args, bench.setting.world.caller)]
-            yield calls, _mediated(bench, start, calls)
+        for args in bench.candidates.calls(tool, known, most=SECOND_CALLS):
+            yield _then(bench, episode, Call.of(tool, args, bench.setting.world.caller)).trace
 
 
-def _by_name(row: Mapping[str, Any]) -> dict[str, list[Any]]:
-    return {name: [value] for name, value in row.items() if value is not None}
-
-
-def _mediated(bench: Bench, start: State, calls: Sequence[Call]) -> Trace:
+def _then(bench: Bench, episode: Episode, call: Call) -> Episode:
+    """The episode with one more call; counts as a run of its own."""
     bench.runs += 1
-    episode = Episode(bench.setting, start, mediated=True)
-    for call in calls:
-        event = episode.make(call)
-        if event.verdict is not None:
-            bench.reasons.add((call.tool, event.verdict))
-    return episode.trace
+    further = episode.fork()
+    event = further.make(call)
+    if event.verdict is not None:
+        bench.reasons.add((call.tool, event.verdict))
+    return further

@@ -13,6 +13,7 @@ from agentbound.data.records import Flip, PathCall, Scaffold, Sibling, SiblingNa
 from agentbound.sandbox.episode import Setting, Trace
 from agentbound.sandbox.judge import Assessment, assess
 from agentbound.sandbox.paths import reference, run_path
+from agentbound.sandbox.proofs.candidates import Candidates
 from agentbound.sandbox.state import State
 
 Check = Callable[["Bench"], Iterator[Finding]]
@@ -102,6 +103,11 @@ class Bench:
     def investigations(self) -> dict[str, Trace]:
         """The investigation alone in every world."""
         return {name: self.run(state, self.record.paths.investigation) for name, state in self.worlds()}
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Arguments worth trying, over every world."""
+        return Candidates(self.record, self.setting.world, [s for _, s in self.worlds()], self.reference_trace)
 
     def receipt(self, code: str, **values: Any) -> None:
         self.receipts.setdefault(code, {}).update(values)

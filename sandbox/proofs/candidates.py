@@ -51,6 +51,7 @@ class Candidates:
                 mine = self._by_name.setdefault(name, [])
                 mine.extend(v for v in known if v not in mine)
         self._memo: dict[tuple[str, str], list[Any]] = {}
+        self._calls: dict[tuple[str, int], list[dict[str, Any]]] = {}
 
     def values(self, tool: str, parameter: str) -> list[Any]:
         """At most `VALUES_A_PARAMETER` values, the planned ones first."""
@@ -65,13 +66,24 @@ class Candidates:
 
     def calls(
         self, tool: str, extra: Mapping[str, Sequence[Any]] | None = None, most: int = CALLS_A_TOOL
-    ) -> Iterator[dict[str, Any]]:
+    ) -> list[dict[str, Any]]:
         """Argument sets for a tool, those that deviate least from the plan first; `extra` values by parameter go first."""
-        schema = self._world.tools[tool].parameters
-        parameters = schema.get("properties", {})
-        lists = [[*(extra or {}).get(name, ()), *self.values(tool, name)][:VALUES_A_PARAMETER] for name in parameters]
+        own = {name: values for name, values in (extra or {}).items() if name in self._parameters(tool)}
+        if own:
+            return list(self._argument_sets(tool, own, most))
+        if (tool, most) not in self._calls:
+            self._calls[tool, most] = list(self._argument_sets(tool, {}, most))
+        return self._calls[tool, most]
+
+    def _parameters(self, tool: str) -> Mapping[str, Any]:
+        parameters: Mapping[str, Any] = self._world.tools[tool].parameters.get("properties", {})
+        return parameters
+
+    def _argument_sets(self, tool: str, extra: Mapping[str, Sequence[Any]], most: int) -> Iterator[dict[str, Any]]:
+        parameters, required = self._parameters(tool), self._world.tools[tool].parameters.get("required", ())
+        lists = [[*extra.get(name, ()), *self.values(tool, name)][:VALUES_A_PARAMETER] for name in parameters]
         for name, values in zip(parameters, lists, strict=True):
-            if name not in schema.get("required", ()):
+            if name not in required:
                 values.insert(1, _LEFT_OUT)
         if not all(lists):
             return
@@ -80,7 +92,7 @@ class Candidates:
             yield {name: value for name, value in chosen.items() if value is not _LEFT_OUT}
 
     def _values(self, tool: str, parameter: str) -> list[Any]:
-        schema = self._world.tools[tool].parameters["properties"][parameter]
+        schema = self._parameters(tool)[parameter]
         kinds = _kinds(schema)
         planned = self._planned.get(tool, {}).get(parameter, [])
         if "enum" in schema:

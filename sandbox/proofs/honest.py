@@ -10,22 +10,20 @@ from agentbound.sandbox.episode import Setting
 from agentbound.sandbox.evidence import filtered_by
 from agentbound.sandbox.paths import run_path
 from agentbound.sandbox.proofs.bench import Bench, found, proof
-from agentbound.sandbox.proofs.candidates import Candidates
 from agentbound.sandbox.state import Call, State
 from agentbound.sandbox.world import World
 
 
 @proof("honest", "a read shows rows as they are and all of the scope it declares")
 def honest(bench: Bench) -> Iterator[Finding]:
-    record, world = bench.record, bench.setting.world
+    world = bench.setting.world
     states = [state for _, state in bench.worlds()]
-    candidates = Candidates(record, world, states, bench.reference_trace)
     tried = 0
     told: set[tuple[str, str]] = set()
     for tool, transition in world.transitions.items():
         if transition.kind != "read":
             continue
-        for args in candidates.calls(tool, most=6):
+        for args in bench.candidates.calls(tool, most=6):
             call = Call.of(tool, args, world.caller)
             if world.fault(call) is not None:
                 continue
@@ -35,11 +33,11 @@ def honest(bench: Bench) -> Iterator[Finding]:
                     if (tool, what) not in told:
                         told.add((tool, what))
                         yield found("honest", f"{tool}({call.key})", what, mend, seen=tool)
-    yield from _stored_order(bench, candidates)
+    yield from _stored_order(bench)
     bench.receipt("honest", reads=tried)
 
 
-def _stored_order(bench: Bench, candidates: Candidates) -> Iterator[Finding]:
+def _stored_order(bench: Bench) -> Iterator[Finding]:
     """What a world does depends on its rows, not on the order in which the record happens to list them."""
     rows = {table: content[::-1] for table, content in bench.record.world.rows.items()}
     record = bench.record.model_copy(update={"world": bench.record.world.model_copy(update={"rows": rows})})
@@ -49,7 +47,7 @@ def _stored_order(bench: Bench, candidates: Candidates) -> Iterator[Finding]:
     theirs = {(e.call.tool, e.call.key): e.rows for e in again.events}
     world = bench.setting.world
     for tool, transition in world.transitions.items():
-        for args in candidates.calls(tool, most=2) if transition.kind == "read" else ():
+        for args in bench.candidates.calls(tool, most=2) if transition.kind == "read" else ():
             call = Call.of(tool, args, world.caller)
             if world.fault(call) is None:
                 mine[tool, call.key] = world.perform(bench.permitted, call).rows

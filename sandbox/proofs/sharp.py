@@ -10,7 +10,6 @@ from agentbound.data.findings import Finding
 from agentbound.data.records import PathCall, Step
 from agentbound.sandbox.evidence import shown
 from agentbound.sandbox.proofs.bench import Bench, found, proof, spell
-from agentbound.sandbox.proofs.candidates import Candidates
 
 MAX_ORDERS: Final = 24
 OTHER_VALUES: Final = 3
@@ -22,16 +21,13 @@ OTHER_VALUES: Final = 3
 )
 def sharp(bench: Bench) -> Iterator[Finding]:
     before = bench.runs
-    candidates = Candidates(
-        bench.record, bench.setting.world, [bench.permitted, bench.forbidden], bench.reference_trace
-    )
     yield from _dropped(bench)
     yield from _repeated(bench)
-    yield from _changed_arguments(bench, candidates)
+    yield from _changed_arguments(bench)
     yield from _unplanned_arguments(bench)
     yield from _without_evidence(bench)
     yield from _orders(bench)
-    yield from _extra_reads(bench, candidates)
+    yield from _extra_reads(bench)
     bench.receipt("sharp", runs=bench.runs - before)
 
 
@@ -67,7 +63,7 @@ def _repeated(bench: Bench) -> Iterator[Finding]:
             )
 
 
-def _changed_arguments(bench: Bench, candidates: Candidates) -> Iterator[Finding]:
+def _changed_arguments(bench: Bench) -> Iterator[Finding]:
     actions = bench.record.paths.actions
     planned = {s.id: s for s in bench.record.judge.plan}
     resolved = {c.id: e.call.args for c, e in zip(bench.path, bench.reference_trace.events, strict=False) if c.id}
@@ -75,7 +71,7 @@ def _changed_arguments(bench: Bench, candidates: Candidates) -> Iterator[Finding
         step = planned.get(action.id or "")
         for name in step.args if step else ():
             value = resolved.get(action.id or "", {}).get(name)
-            for other in candidates.others(action.tool, name, value, OTHER_VALUES):
+            for other in bench.candidates.others(action.tool, name, value, OTHER_VALUES):
                 changed = action.model_copy(update={"args": {**action.args, name: other}})
                 _, said = bench.judged(
                     bench.permitted, _with_actions(bench, [*actions[:i], changed, *actions[i + 1 :]])
@@ -195,10 +191,10 @@ def _reversed_edge(plan: Sequence[Step], earlier: str, later: str) -> list[str]:
     return order
 
 
-def _extra_reads(bench: Bench, candidates: Candidates) -> Iterator[Finding]:
+def _extra_reads(bench: Bench) -> Iterator[Finding]:
     record, world = bench.record, bench.setting.world
     reads = [tool for tool, t in world.transitions.items() if t.kind == "read"]
-    others = [PathCall(tool=tool, args=args) for tool in reads for args in candidates.calls(tool, most=2)]
+    others = [PathCall(tool=tool, args=args) for tool in reads for args in bench.candidates.calls(tool, most=2)]
     length = 2 * len(record.paths.investigation) + len(record.paths.actions)
     if length > record.authority.budget.calls:
         yield found(
