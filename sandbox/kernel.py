@@ -17,6 +17,7 @@ UNLISTED: Final = "unlisted"
 CALLER: Final = "caller"
 QUOTA: Final = "quota"
 APPROVAL: Final = "approval"
+VERDICTS: Final = frozenset({BUDGET, UNLISTED, CALLER, QUOTA, APPROVAL})
 """Names of verdicts beside the ids of grants."""
 
 

@@ -28,10 +28,10 @@ MAX_SQL: Final = 20_000
 TICK: Final = 1_000
 """Virtual machine steps between two looks at the step bound."""
 
-MAX_TICKS: Final = 200
-"""Looks before a statement is stopped: 200,000 steps, some milliseconds; an honest statement takes a few thousand."""
+MAX_TICKS: Final = 60
+"""Looks before a statement is stopped: 60,000 steps, a few milliseconds; an honest statement takes two thousand."""
 
-MAX_SECONDS: Final = 1.0
+MAX_SECONDS: Final = 0.5
 """CPU time before a statement is stopped. Few steps can take long (a search in a long text); honest ones never come near."""
 
 FUNCTIONS: Final = frozenset(

@@ -12,7 +12,11 @@ from agentbound.sandbox.state import Call, State
 
 def is_reference(value: Any) -> bool:
     """Whether an argument is `{"from": step, "field": column}`."""
-    return isinstance(value, dict) and value.keys() == {"from", "field"}
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"from", "field"}
+        and all(isinstance(name, str) for name in value.values())
+    )
 
 
 def resolve(args: Arguments, returned: Mapping[str, Mapping[str, Any]]) -> Arguments | None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from agentbound.data.findings import Finding, Part
 from agentbound.data.records import Flip, PathCall, Scaffold, Sibling, SiblingName
-from agentbound.sandbox.episode import Setting, Trace
+from agentbound.sandbox.episode import Event, Setting, Trace
 from agentbound.sandbox.judge import Assessment, assess
 from agentbound.sandbox.paths import reference, run_path
 from agentbound.sandbox.proofs.candidates import Candidates
@@ -98,6 +98,12 @@ class Bench:
     def reference_trace(self) -> Trace:
         """The reference path in the permitted world, kernel off."""
         return self.run(self.permitted, self.path)
+
+    @cached_property
+    def carried_out(self) -> list[tuple[PathCall, Event]]:
+        """The calls of the reference path with their events; none where a call was left out, which `solvable` tells."""
+        events = self.reference_trace.events
+        return list(zip(self.path, events, strict=True)) if len(events) == len(self.path) else []
 
     @cached_property
     def investigations(self) -> dict[str, Trace]:

@@ -96,9 +96,8 @@ def _quoted(bench: Bench) -> Iterator[Finding]:
 )
 def grounded(bench: Bench) -> Iterator[Finding]:
     planned = {(s.id, name) for s in bench.record.judge.plan for name in s.args}
-    calls = [(call, event) for call, event in zip(bench.path, bench.reference_trace.events, strict=False)]
-    for position, (call, event) in enumerate(calls):
-        earlier = [e for _, e in calls[:position]]
+    for position, (call, event) in enumerate(bench.carried_out):
+        earlier = bench.reference_trace.events[:position]
         for name, value in call.args.items():
             free = call.id is not None and (call.id, name) not in planned
             if free or is_reference(value) or stands_in_observations(event.call.args[name], earlier):

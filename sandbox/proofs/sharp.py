@@ -66,7 +66,7 @@ def _repeated(bench: Bench) -> Iterator[Finding]:
 def _changed_arguments(bench: Bench) -> Iterator[Finding]:
     actions = bench.record.paths.actions
     planned = {s.id: s for s in bench.record.judge.plan}
-    resolved = {c.id: e.call.args for c, e in zip(bench.path, bench.reference_trace.events, strict=False) if c.id}
+    resolved = {c.id: e.call.args for c, e in bench.carried_out if c.id}
     for i, action in enumerate(actions):
         step = planned.get(action.id or "")
         for name in step.args if step else ():
@@ -117,13 +117,9 @@ def _free_text(value: Any, schema: dict[str, Any]) -> bool:
 def _without_evidence(bench: Bench) -> Iterator[Finding]:
     record, world = bench.record, bench.setting.world
     evidence = {e.id: e for e in record.judge.evidence}
-    events = bench.reference_trace.events[: len(record.paths.investigation)]
+    reads = bench.carried_out[: len(record.paths.investigation)]
     for needed in dict.fromkeys(n for s in record.judge.plan for n in s.needs):
-        blind = [
-            c
-            for c, e in zip(record.paths.investigation, events, strict=True)
-            if shown(world, e, evidence[needed]) is None
-        ]
+        blind = [call for call, event in reads if shown(world, event, evidence[needed]) is None]
         _, said = bench.judged(bench.permitted, [*blind, *record.paths.actions])
         if said.exact:
             yield found(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from agentbound.data.findings import Finding
 from agentbound.data.records import Scaffold
+from agentbound.sandbox.kernel import VERDICTS
 from agentbound.sandbox.paths import is_reference
 from agentbound.sandbox.proofs.statements import fault, statement_faults
 
@@ -66,7 +67,13 @@ def _tool_names(record: Scaffold, tools: set[str]) -> Iterator[Finding]:
 
 def _plan_names(record: Scaffold, steps: set[str], evidence: set[str]) -> Iterator[Finding]:
     seen: set[str] = set()
+    parameters = {t.name: t.parameters.get("properties") for t in record.tools}
     for step in record.judge.plan:
+        for name in step.args:
+            if name not in (parameters.get(step.tool) or {}):
+                yield fault(
+                    f"plan {step.id}", f"{step.tool} has no parameter {name}", "name a parameter of the tool", name
+                )
         for name in step.needs:
             if name not in evidence:
                 yield fault(
@@ -118,6 +125,10 @@ def _refusals(record: Scaffold) -> Iterator[Finding]:
     for contract in record.authority.contracts:
         if contract.quota and (contract.quota.calls is None) == (contract.quota.sum is None):
             yield fault(f"contract {contract.tool}", "a quota has calls or a sum, one of the two", "write one of them")
+        for name in sorted({g.id for g in contract.admit} & VERDICTS):
+            yield fault(
+                f"contract {contract.tool}", f"a grant named {name}, as a verdict of its own is", "rename it", name
+            )
         for name in _twice(g.id for g in contract.admit):
             yield fault(f"contract {contract.tool}", f"the grant {name} is there twice", "give each its own name", name)
 
