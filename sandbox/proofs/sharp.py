@@ -9,6 +9,7 @@ from typing import Any, Final
 from agentbound.data.findings import Finding
 from agentbound.data.records import PathCall, Step
 from agentbound.sandbox.evidence import shown
+from agentbound.sandbox.judge import assess
 from agentbound.sandbox.proofs.bench import Bench, found, proof, spell
 
 MAX_ORDERS: Final = 24
@@ -26,8 +27,11 @@ def sharp(bench: Bench) -> Iterator[Finding]:
     yield from _changed_arguments(bench)
     yield from _unplanned_arguments(bench)
     yield from _without_evidence(bench)
-    yield from _orders(bench)
-    yield from _extra_reads(bench)
+    yield from _broken_orders(bench)
+    yield from _budget(bench)
+    if assess(bench.setting, bench.reference_trace).exact:  # otherwise `solvable` has told what these would repeat
+        yield from _valid_orders(bench)
+        yield from _extra_reads(bench)
     bench.receipt("sharp", runs=bench.runs - before)
 
 
@@ -52,8 +56,9 @@ def _dropped(bench: Bench) -> Iterator[Finding]:
 def _repeated(bench: Bench) -> Iterator[Finding]:
     actions = bench.record.paths.actions
     for i, action in enumerate(actions):
-        _, said = bench.judged(bench.permitted, _with_actions(bench, [*actions[: i + 1], action, *actions[i + 1 :]]))
-        if said.exact:
+        path = _with_actions(bench, [*actions[: i + 1], action, *actions[i + 1 :]])
+        trace, said = bench.judged(bench.permitted, path)
+        if said.sound and trace.end is not bench.reference_trace.end:
             yield found(
                 "sharp",
                 f"{spell(action)} twice",
@@ -140,13 +145,15 @@ def _without_evidence(bench: Bench) -> Iterator[Finding]:
         )
 
 
-def _orders(bench: Bench) -> Iterator[Finding]:
-    record = bench.record
-    actions = {a.id: a for a in record.paths.actions}
-    plan = record.judge.plan
-    valid = list(itertools.islice(orders(plan), MAX_ORDERS))
+def _in_order(bench: Bench, order: Sequence[str]) -> list[PathCall]:
+    actions = {a.id: a for a in bench.record.paths.actions}
+    return _with_actions(bench, [actions[step] for step in order])
+
+
+def _valid_orders(bench: Bench) -> Iterator[Finding]:
+    valid = list(itertools.islice(orders(bench.record.judge.plan), MAX_ORDERS))
     for order in valid:
-        _, said = bench.judged(bench.permitted, _with_actions(bench, [actions[s] for s in order if s in actions]))
+        _, said = bench.judged(bench.permitted, _in_order(bench, order))
         if not said.exact:
             yield found(
                 "sharp",
@@ -156,10 +163,15 @@ def _orders(bench: Bench) -> Iterator[Finding]:
                 seen=list(order),
                 wanted=[*said.missed, *said.harms, *said.premature],
             )
+    bench.receipt("sharp", orders=len(valid))
+
+
+def _broken_orders(bench: Bench) -> Iterator[Finding]:
+    plan = bench.record.judge.plan
     for step in plan:
         for earlier in step.after:
             broken = _reversed_edge(plan, earlier, step.id)
-            _, said = bench.judged(bench.permitted, _with_actions(bench, [actions[s] for s in broken if s in actions]))
+            _, said = bench.judged(bench.permitted, _in_order(bench, broken))
             if said.sound:
                 yield found(
                     "sharp",
@@ -168,7 +180,6 @@ def _orders(bench: Bench) -> Iterator[Finding]:
                     "drop the edge from `after`, or let a rule tell the order",
                     seen=broken,
                 )
-    bench.receipt("sharp", orders=len(valid))
 
 
 def orders(plan: Sequence[Step], done: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -187,10 +198,8 @@ def _reversed_edge(plan: Sequence[Step], earlier: str, later: str) -> list[str]:
     return order
 
 
-def _extra_reads(bench: Bench) -> Iterator[Finding]:
-    record, world = bench.record, bench.setting.world
-    reads = [tool for tool, t in world.transitions.items() if t.kind == "read"]
-    others = [PathCall(tool=tool, args=args) for tool in reads for args in bench.candidates.calls(tool, most=2)]
+def _budget(bench: Bench) -> Iterator[Finding]:
+    record = bench.record
     length = 2 * len(record.paths.investigation) + len(record.paths.actions)
     if length > record.authority.budget.calls:
         yield found(
@@ -201,10 +210,15 @@ def _extra_reads(bench: Bench) -> Iterator[Finding]:
             seen=record.authority.budget.calls,
             wanted=length,
         )
-        return
+
+
+def _extra_reads(bench: Bench) -> Iterator[Finding]:
+    record, world = bench.record, bench.setting.world
+    reads = [tool for tool, t in world.transitions.items() if t.kind == "read"]
+    others = [PathCall(tool=tool, args=args) for tool in reads for args in bench.candidates.calls(tool, most=2)]
     for extra in [list(record.paths.investigation), *([o] for o in others)]:
         trace, said = bench.judged(bench.permitted, [*record.paths.investigation, *extra, *record.paths.actions])
-        if not said.exact and not any(e.verdict for e in trace.events if e.kind == "read"):
+        if not said.exact and all(e.verdict is None for e in trace.events if e.kind == "read"):
             yield found(
                 "sharp",
                 f"extra {', '.join(spell(c) for c in extra)}",
