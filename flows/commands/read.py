@@ -55,7 +55,8 @@ def runs_command(directory: Path) -> None:
         return
     table = Table(box=None, padding=(0, 2, 0, 0))
     for column in ("run", "made (UTC)", "requested", "accepted", "rejected", "open", "release"):
-        table.add_column(column, justify="right" if column in ("requested", "accepted", "rejected", "open") else "left")
+        numeric = column in ("requested", "accepted", "rejected", "open")
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for summary in found:
         total = summary.total
         note = (

@@ -32,7 +32,7 @@ def list_command(directories: Sequence[Path]) -> None:
     by_class = Counter((b.category, b.risk_class) for b in blueprints)
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("category")
-    table.add_column("risk class")
+    table.add_column("risk class", no_wrap=True)
     table.add_column("blueprints", justify="right")
     table.add_column("what is forbidden in it", overflow="fold")
     for category in taxonomy.categories:
