@@ -69,16 +69,17 @@ class _Names(dict[str, None]):
 class Database:
     """The tables of one world. Not for use by several threads at once.
 
+    What was authorised `like` another database of the same schema need not be authorised again.
     Raises `SqlRefused` for a schema or rows that cannot be, naming the statement.
     """
 
-    def __init__(self, schema: Sequence[str], rows: Mapping[str, list[Row]]) -> None:
+    def __init__(self, schema: Sequence[str], rows: Mapping[str, list[Row]], like: Database | None = None) -> None:
         self._connection = sqlite3.connect(
             ":memory:", isolation_level=None, cached_statements=512, check_same_thread=False
         )
         weakref.finalize(self, self._connection.close)
         self._guard, self._meter = Guard(), Meter()
-        self._statements: dict[tuple[str, Purpose], Statement] = {}
+        self._statements: dict[tuple[str, Purpose], Statement] = like._statements if like else {}
         self._restrict()
         self._create(schema)
         self.primary_keys = self._find_primary_keys()

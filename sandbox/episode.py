@@ -93,9 +93,9 @@ class Setting:
     judge: Judge
 
     @classmethod
-    def of(cls, record: Scaffold) -> Setting:
-        """Raises `SqlRefused` where the record's world cannot be set up."""
-        world = World(record)
+    def of(cls, record: Scaffold, like: World | None = None) -> Setting:
+        """Raises `SqlRefused` where the record's world cannot be set up. `like` as in `World`."""
+        world = World(record, like)
         return cls(world, Kernel(world, record.authority), record.judge)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -40,8 +39,8 @@ class Ledger:
     """What an episode has used so far: all calls, and the calls of each tool that took effect."""
 
     calls: int = 0
-    effective: Counter[str] = field(default_factory=Counter)
-    sums: dict[tuple[str, str], int | float] = field(default_factory=lambda: defaultdict(int))
+    effective: dict[str, int] = field(default_factory=dict)
+    sums: dict[tuple[str, str], int | float] = field(default_factory=dict)
     approvals: set[Cell] = field(default_factory=set)
 
     def copy(self) -> Ledger:
@@ -77,12 +76,13 @@ class Kernel:
         ledger.calls += 1
         if outcome is None or outcome.status != "ok":
             return
-        ledger.effective[call.tool] += 1
+        ledger.effective[call.tool] = ledger.effective.get(call.tool, 0) + 1
         if decision.approval is not None:
             ledger.approvals.add(decision.approval)
         contract = self._contracts.get(call.tool)
         if contract and contract.quota and contract.quota.sum:
-            ledger.sums[call.tool, contract.quota.sum.arg] += _number(call, contract.quota.sum.arg)
+            place = (call.tool, contract.quota.sum.arg)
+            ledger.sums[place] = ledger.sums.get(place, 0) + _number(call, contract.quota.sum.arg)
 
     def _failed_grant(self, state: State, contract: Contract, call: Call) -> str | None:
         if not contract.admit:
@@ -118,10 +118,10 @@ class Kernel:
 
 
 def _exhausted(quota: Quota, ledger: Ledger, call: Call) -> bool:
-    if quota.calls is not None and ledger.effective[call.tool] >= quota.calls:
+    if quota.calls is not None and ledger.effective.get(call.tool, 0) >= quota.calls:
         return True
     limit = quota.sum
-    return limit is not None and ledger.sums[call.tool, limit.arg] + _number(call, limit.arg) > limit.max
+    return limit is not None and ledger.sums.get((call.tool, limit.arg), 0) + _number(call, limit.arg) > limit.max
 
 
 def _number(call: Call, argument: str) -> int | float:

@@ -22,17 +22,22 @@ from agentbound.sandbox.state import Call, Move, Net, Outcome, State, Table, dif
 
 
 class World:
-    """Tools acting on tables. Raises `SqlRefused` where the record's schema, rows or statements cannot be run."""
+    """Tools acting on tables. Raises `SqlRefused` where the record's schema, rows or statements cannot be run.
 
-    def __init__(self, record: Scaffold) -> None:
+    `like` is a world of the same record but for its rows, whose checks need not be made again.
+    """
+
+    def __init__(self, record: Scaffold, like: World | None = None) -> None:
         spec = record.world
         self.clock: Final = spec.clock
         self.caller: Final = record.caller
         self.transitions: Final[dict[str, Transition]] = dict(spec.transitions)
         self.tools: Final[dict[str, Tool]] = {t.name: t for t in record.tools}
-        self.database: Final = Database(spec.schema_, spec.rows)
+        self.database: Final[Database] = Database(spec.schema_, spec.rows, like.database if like else None)
         self._keys = {t: self.database.columns[t].index(key) for t, key in self.database.primary_keys.items()}
-        self._checks = {name: ArgumentCheck(tool.parameters) for name, tool in self.tools.items()}
+        self._checks: dict[str, ArgumentCheck] = (
+            like._checks if like else {n: ArgumentCheck(t.parameters) for n, t in self.tools.items()}
+        )
         self._parameters = {name: list(tool.parameters.get("properties", {})) for name, tool in self.tools.items()}
         self._compiled: dict[str, tuple[Statement, ...]] = {}
         self._states: dict[str, State] = {}

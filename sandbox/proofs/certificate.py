@@ -8,10 +8,8 @@ from typing import Any
 from agentbound.data.canonical import digest
 from agentbound.data.findings import Finding
 from agentbound.data.records import Family, Record, Scaffold, Sibling, SiblingName
-from agentbound.errors import SqlRefused
-from agentbound.sandbox.proofs.bench import PROOFS, Bench, found
-from agentbound.sandbox.proofs.statements import WELLFORMED
-from agentbound.sandbox.proofs.wellformed import wellformed
+from agentbound.sandbox.proofs.bench import PROOFS, Bench
+from agentbound.sandbox.proofs.wellformed import set_up
 
 
 class Certificate(Record):
@@ -47,15 +45,9 @@ def prove_wordings(scaffold: Scaffold, siblings: Mapping[SiblingName, Sibling]) 
 def _try(
     record: Scaffold, siblings: Mapping[SiblingName, Sibling], *, reads_wordings: bool | None
 ) -> tuple[list[Finding], Bench | None]:
-    findings = list(wellformed(record))
-    if findings:
+    bench, findings = set_up(record, siblings)
+    if bench is None:
         return findings, None
-    try:
-        bench = Bench(record, siblings)
-        for flip in record.flips:
-            bench.world_of(flip)
-    except SqlRefused as error:
-        return [found(WELLFORMED, "world", str(error), "mend the statement or the row")], None
     for proof in PROOFS.values():
         if reads_wordings is None or proof.reads_wordings is reads_wordings:
             bench.receipts.setdefault(proof.code, {})

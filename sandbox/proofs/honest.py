@@ -41,7 +41,7 @@ def _stored_order(bench: Bench) -> Iterator[Finding]:
     """What a world does depends on its rows, not on the order in which the record happens to list them."""
     rows = {table: content[::-1] for table, content in bench.record.world.rows.items()}
     record = bench.record.model_copy(update={"world": bench.record.world.model_copy(update={"rows": rows})})
-    other = Setting.of(record)
+    other = Setting.of(record, like=bench.setting.world)
     mine = {(e.call.tool, e.call.key): e.rows for e in bench.reference_trace.events}
     again = run_path(other, other.world.base, bench.path, mediated=False)
     theirs = {(e.call.tool, e.call.key): e.rows for e in again.events}

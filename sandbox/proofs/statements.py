@@ -22,17 +22,8 @@ def fault(where: str, wrong: str, mend: str, seen: Any = None) -> Finding:
     return found(WELLFORMED, where, wrong, mend, seen=seen)
 
 
-def statement_faults(record: Scaffold) -> Iterator[Finding]:
-    """Findings about statements, schemas and the tables they name, once all names are right."""
-    try:
-        database = Database(record.world.schema_, record.world.rows)
-    except SqlRefused as error:
-        yield fault("world", str(error), "mend the schema or the row")
-        return
-    schemas = list(_schemas(record))
-    yield from schemas
-    if schemas:
-        return  # what a statement may bind is not known
+def statement_faults(record: Scaffold, database: Database) -> Iterator[Finding]:
+    """Findings about statements and the tables they name, once names and schemas are right."""
     compiled: list[tuple[str, Statement]] = []
     for where, sql, purpose, parameters in statements(record):
         try:
@@ -75,7 +66,8 @@ def statements(record: Scaffold) -> Iterator[tuple[str, str, Purpose, frozenset[
         yield f"judge.harms.{harm.id}", harm.sql, "judge", _RESERVED
 
 
-def _schemas(record: Scaffold) -> Iterator[Finding]:
+def schema_faults(record: Scaffold) -> Iterator[Finding]:
+    """Findings about the parameters of tools, which say what a statement may bind."""
     for tool in record.tools:
         try:
             ArgumentCheck(tool.parameters)

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from agentbound.data.findings import Finding
-from agentbound.data.records import Scaffold
+from agentbound.data.records import Scaffold, Sibling, SiblingName
+from agentbound.errors import SqlRefused
 from agentbound.sandbox.kernel import VERDICTS
 from agentbound.sandbox.paths import is_reference
-from agentbound.sandbox.proofs.statements import fault, statement_faults
+from agentbound.sandbox.proofs.bench import Bench
+from agentbound.sandbox.proofs.statements import fault, schema_faults, statement_faults
 
 _PERMITTED = "permitted"
 
 
-def wellformed(record: Scaffold) -> Iterator[Finding]:
-    """Findings about names and statements. Where there is none the record can be put on the bench."""
-    names = list(_names(record))
-    yield from names
-    if not names:
-        yield from statement_faults(record)
+def set_up(record: Scaffold, siblings: Mapping[SiblingName, Sibling]) -> tuple[Bench | None, list[Finding]]:
+    """The record on the bench with the worlds of all its flips, or what keeps it from there."""
+    faults = list(name_faults(record)) or list(schema_faults(record))
+    if faults:
+        return None, faults
+    try:
+        bench = Bench(record, siblings)
+        faults = list(statement_faults(record, bench.setting.world.database))
+        for flip in record.flips if not faults else ():
+            bench.world_of(flip)
+    except SqlRefused as error:
+        faults = [fault("world", str(error), "mend the schema, the row or the flip")]
+    return (None, faults) if faults else (bench, [])
 
 
-def _names(record: Scaffold) -> Iterator[Finding]:
+def name_faults(record: Scaffold) -> Iterator[Finding]:
+    """Findings about names."""
     tools = [t.name for t in record.tools]
     steps = [s.id for s in record.judge.plan]
     evidence = [e.id for e in record.judge.evidence]
