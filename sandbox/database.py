@@ -46,11 +46,15 @@ class StatementFailed(Exception):
 
 @dataclass(frozen=True)
 class Statement:
-    """An authorised statement: the parameters it binds, the (table, column) it reads, the tables it writes."""
+    """An authorised statement: the parameters it binds, the (table, column) it reads, the tables it reads and writes.
+
+    `tables` are those of the world that what it reads depends on, also where it reads them through a view.
+    """
 
     sql: str
     parameters: frozenset[str]
     reads: frozenset[tuple[str, str]]
+    tables: tuple[str, ...]
     writes: frozenset[str]
     reads_calls: bool
 
@@ -112,7 +116,9 @@ class Database:
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             raise SqlRefused(f"{self._guard.denied or error} in: {_short(sql)}") from None
         reads, writes = frozenset(self._guard.reads), frozenset(self._guard.writes)
-        return Statement(sql, frozenset(names.asked), reads, writes, any(table == CALLS for table, _ in reads))
+        read = {table for table, _ in reads}
+        tables = tuple(sorted(read & self.primary_keys.keys()))
+        return Statement(sql, frozenset(names.asked), reads, tables, writes, CALLS in read)
 
     # ---- running statements
 

@@ -40,6 +40,7 @@ class World:
         )
         self._parameters = {name: list(tool.parameters.get("properties", {})) for name, tool in self.tools.items()}
         self._compiled: dict[str, tuple[Statement, ...]] = {}
+        self._answers: dict[Any, tuple[Row, ...]] = {}
         self._states: dict[str, State] = {}
         self._flips: dict[str, State] = {}
         self.database.savepoint("base")
@@ -111,14 +112,15 @@ class World:
     ) -> tuple[Row, ...]:
         """The rows of a SELECT in a state, remembered under `key` (what `bound` was made from).
 
+        They depend on the content of the tables it reads alone, so they hold in every state that agrees on those.
         Raises `SqlRefused` for a statement that may not be run and `StatementFailed` for one that fails.
         """
-        memo = ("ask", sql, key)
-        rows: tuple[Row, ...] | None = state.facts.get(memo)
+        statement = self.database.statement(sql, purpose)
+        memo = (sql, key, *[state.digests[table] for table in statement.tables])
+        rows = self._answers.get(memo)
         if rows is None:
-            statement = self.database.statement(sql, purpose)
             self.go(state)
-            rows = state.facts[memo] = tuple(self.database.run(statement, bound))
+            rows = self._answers[memo] = tuple(self.database.run(statement, bound))
         return rows
 
     def holds(self, state: State, sql: str, bound: Mapping[str, Any], key: Any, purpose: Purpose = "read") -> bool:
@@ -153,11 +155,11 @@ class World:
         for requirement in transition.requires:
             if not self.holds(state, requirement.sql, values, key):
                 return Outcome("error", (), requirement.error, state)
-        statements = self._compile(call.tool, transition)
-        self.go(state)
         try:
             if transition.kind == "read":
-                return Outcome("ok", tuple(self.database.run(statements[-1], values)), None, state)
+                return Outcome("ok", self.ask(state, transition.sql[-1], values, key), None, state)
+            statements = self._compile(call.tool, transition)
+            self.go(state)
             after, rows = self._apply(state, Move(statements=statements, bound=values))
         except StatementFailed as error:
             return Outcome("error", (), f"The call failed: {error}.", state)
@@ -202,10 +204,11 @@ class World:
             self._here = self.base
 
     def _compile(self, tool: str, transition: Transition) -> tuple[Statement, ...]:
+        """The statements of a write."""
         statements = self._compiled.get(tool)
         if statements is None:
-            statements = tuple(self.database.statement(sql, transition.kind) for sql in transition.sql)
-            if transition.kind == "write" and not any(s.writes for s in statements):
+            statements = tuple(self.database.statement(sql, "write") for sql in transition.sql)
+            if not any(s.writes for s in statements):
                 raise SqlRefused(
                     f"the tool {tool} is a write and changes no table; make it a read or let it change one"
                 )

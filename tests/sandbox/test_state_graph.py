@@ -145,3 +145,41 @@ def test_harms_and_ledger_of_a_fork_are_its_own(mediated: bool) -> None:
     assert (one.trace.harms, two.trace.harms) == ({}, {"paid_twice": 2})
     assert len(one.trace.events) == 1
     assert one.call("issue_refund", {"charge_id": "C-101", "cents": 100}).verdict is None
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) AS n FROM refunds",
+        "SELECT count(*) AS n FROM REFUNDS AS r",
+        "SELECT EXISTS(SELECT 1 FROM refunds WHERE charge_id='C-101') AS n",
+        "SELECT count(*) AS n FROM charges WHERE id NOT IN (SELECT charge_id FROM refunds)",
+        "SELECT count(*) AS n FROM charges c WHERE NOT EXISTS(SELECT 1 FROM refunds r WHERE r.charge_id=c.id)",
+        "WITH paid AS (SELECT charge_id FROM refunds) SELECT count(*) AS n FROM paid",
+        "SELECT n FROM paid_charges",
+        "SELECT count(*) AS n FROM paid_charges_again",
+        "SELECT (SELECT min(id) FROM refunds) AS n FROM customers ORDER BY n",
+        "SELECT count(refunds.id) AS n FROM charges LEFT JOIN refunds ON refunds.charge_id=charges.id",
+        "SELECT count(*) AS n FROM (SELECT 1 FROM refunds UNION ALL SELECT 1 FROM charges)",
+        "SELECT group_concat(value) AS n FROM json_each((SELECT json_group_array(id) FROM refunds))",
+    ],
+)
+def test_an_answer_is_remembered_only_as_long_as_the_tables_behind_it_are_the_same(sql: str) -> None:
+    data: Any = record("refund_desk")
+    data["world"]["schema"] += [
+        "CREATE VIEW paid_charges AS SELECT count(*) AS n FROM refunds",
+        "CREATE VIEW paid_charges_again AS SELECT 1 FROM refunds, paid_charges",
+    ]
+    setting = Setting.of(parse_family(data))
+    world = setting.world
+    episode = Episode(setting, world.base, mediated=False)
+    paid = episode.call("issue_refund", {"charge_id": "C-101", "cents": 1}).after
+    told = episode.call("send_notice", {"customer_id": "K-11", "refund_id": "R-9", "body": "x"}).after
+    answers = [world.ask(state, sql, {}, "key") for state in (world.base, paid, told)]
+    fresh = []
+    for state in (told, paid, world.base):
+        world.go(state)
+        fresh.append(tuple(world.database.run(world.database.statement(sql, "read"), {})))
+    assert answers == fresh[::-1]
+    assert answers[1] is answers[2]
+    assert answers[0] != answers[1]
