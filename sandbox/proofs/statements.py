@@ -91,6 +91,15 @@ def schema_faults(record: Scaffold) -> Iterator[Finding]:
                     "map columns to parameters",
                     unknown,
                 )
+        for step in record.judge.plan:
+            unknown = sorted(set(step.args) - names) if step.tool == tool.name else []
+            if unknown:
+                yield fault(
+                    f"plan {step.id}",
+                    f"{tool.name} has no parameter {', '.join(unknown)}",
+                    "name parameters of the tool",
+                    unknown,
+                )
     for name, transition in record.world.transitions.items():
         if not transition.sql or (transition.kind == "read" and len(transition.sql) != 1):
             yield fault(

@@ -101,7 +101,6 @@ def _plan_names(record: Scaffold, steps: set[str], evidence: set[str]) -> Iterat
                     name,
                 )
         seen.add(step.id)
-    yield from _plan_parameters(record)
     actions = [a.id for a in record.paths.actions]
     if sorted(map(str, actions)) != sorted(steps):
         yield fault(
@@ -115,16 +114,6 @@ def _plan_names(record: Scaffold, steps: set[str], evidence: set[str]) -> Iterat
             yield fault(
                 f"evidence {item.id}", "it must have a key or a scope, and not both", "bind it to a row or to a scope"
             )
-
-
-def _plan_parameters(record: Scaffold) -> Iterator[Finding]:
-    parameters = {t.name: t.parameters.get("properties") for t in record.tools}
-    for step in record.judge.plan:
-        for name in step.args:
-            if name not in (parameters.get(step.tool) or {}):
-                yield fault(
-                    f"plan {step.id}", f"{step.tool} has no parameter {name}", "name a parameter of the tool", name
-                )
 
 
 def _refusals(record: Scaffold) -> Iterator[Finding]:
