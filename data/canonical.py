@@ -29,7 +29,10 @@ def digest(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as its canonical JSON is read again: 25.0 as 25, tuples as lists. Raises TypeError for other keys than text."""
+    """The value as its canonical JSON is read again: 25.0 as 25, tuples as lists.
+
+    Raises TypeError for other keys than text.
+    """
     if type(value) in _AS_IT_IS:
         return value
     if isinstance(value, float) and value.is_integer():

@@ -6,7 +6,6 @@ bytes. `Statement` tells what it reads and writes, as SQLite's authoriser saw it
 
 from __future__ import annotations
 
-import math
 import re
 import sqlite3
 import weakref
@@ -17,7 +16,9 @@ from typing import Any, Final
 from agentbound.data.records import Cell, Row
 from agentbound.errors import SqlRefused
 from agentbound.sandbox import dates, limits
+from agentbound.sandbox.cells import StatementFailed, bounded, check_cells
 from agentbound.sandbox.guard import CALLS, Guard, Meter, Purpose, bare
+from agentbound.sandbox.schema import create, short, tables
 
 Rows = list[Row]
 CallRow = tuple[int, str, str, str, str, str | None]
@@ -28,20 +29,8 @@ _VERBS: Final = {
     "judge": re.compile(r"\s*(SELECT|WITH)\b", re.IGNORECASE),
     "write": re.compile(r"\s*(SELECT|WITH|INSERT|REPLACE|UPDATE|DELETE)\b", re.IGNORECASE),
 }
-_CREATE: Final = re.compile(r"\s*CREATE\s+(TABLE|VIEW|INDEX|UNIQUE\s+INDEX)\b", re.IGNORECASE)
-_FORBIDDEN_IN_TABLES: Final = re.compile(
-    r"\b(AUTOINCREMENT|GENERATED|CURRENT_\w+|ON\s+CONFLICT|ON\s+(?:DELETE|UPDATE)\s+(?:CASCADE|SET)"
-    r"|DEFAULT\s*\(|AS\s*\()",
-    re.IGNORECASE,
-)
 _ROWID: Final = re.compile(r"\b(rowid|_rowid_|oid)\b", re.IGNORECASE)
 _GREATEST: Final = 2**63 - 1
-_NUMBER: Final = re.compile(r"\s*[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
-_NAME: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-
-
-class StatementFailed(Exception):
-    """A statement that ran into an error or a bound; the message is fit for an observation."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +74,10 @@ class Database:
         self._guard, self._meter = Guard(), Meter()
         self._statements: dict[tuple[str, Purpose], Statement] = like._statements if like else {}
         self._restrict()
-        self._create(schema)
-        self.primary_keys = self._find_primary_keys()
-        self.columns = {t: self._columns_of(t) for t in self.primary_keys}
+        create(self._connection, self._guard, schema)
+        known = tables(self._connection)
+        self.primary_keys = {table: primary for table, (primary, _) in known.items()}
+        self.columns = {table: columns for table, (_, columns) in known.items()}
         self._load(rows)
 
     # ---- looking at statements
@@ -104,9 +94,9 @@ class Database:
             raise SqlRefused(f"a statement of {len(sql)} characters; {limits.MAX_SQL} are allowed")
         words = bare(sql)
         if not _VERBS[purpose].match(words):
-            raise SqlRefused(f"no statement that a record may use to {purpose}: {_short(sql)}")
+            raise SqlRefused(f"no statement that a record may use to {purpose}: {short(sql)}")
         if purpose == "write" and _ROWID.search(words):
-            raise SqlRefused(f"rowid depends on history, not on the world: {_short(sql)}")
+            raise SqlRefused(f"rowid depends on history, not on the world: {short(sql)}")
         names = _Names()
         try:
             with self._guard.serving(purpose):
@@ -114,22 +104,25 @@ class Database:
                 # connection's cache. Of several statements in a string none is run.
                 self._connection.execute(f"EXPLAIN /* {purpose} */ {sql}", names).close()
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            raise SqlRefused(f"{self._guard.denied or error} in: {_short(sql)}") from None
+            raise SqlRefused(f"{self._guard.denied or error} in: {short(sql)}") from None
         reads, writes = frozenset(self._guard.reads), frozenset(self._guard.writes)
         read = {table for table, _ in reads}
-        tables = tuple(sorted(read & self.primary_keys.keys()))
-        return Statement(sql, frozenset(names.asked), reads, tables, writes, CALLS in read)
+        behind = tuple(sorted(read & self.primary_keys.keys()))
+        return Statement(sql, frozenset(names.asked), reads, behind, writes, CALLS in read)
 
     # ---- running statements
 
     def run(self, statement: Statement, bound: Mapping[str, Any]) -> Rows:
-        """Run an authorised statement and give its rows. Raises `StatementFailed`; what it did is the caller's to undo."""
+        """Run an authorised statement and give its rows.
+
+        Raises `StatementFailed`; what the statement did until then is the caller's to undo.
+        """
         try:
             self._meter.start()
             cursor = self._connection.execute(statement.sql, bound)
             if cursor.description is None:
                 return []
-            values = _bounded(cursor)
+            values = bounded(cursor)
         except sqlite3.Error as error:
             raise StatementFailed(_explain(str(error))) from None
         except (OverflowError, UnicodeError):
@@ -172,7 +165,7 @@ class Database:
         except sqlite3.Error:
             raise StatementFailed("a cell would hold bytes that are not text") from None
         for row in rows:
-            _check_cells(row)
+            check_cells(row)
         if rows:
             # An empty key sorts first. After the greatest integer SQLite would choose the next key by chance.
             at = self.columns[table].index(key)
@@ -238,44 +231,6 @@ class Database:
         connection.set_authorizer(self._guard)
         connection.set_progress_handler(self._meter, limits.TICK)
 
-    def _create(self, schema: Sequence[str]) -> None:
-        for sql in schema:
-            words = bare(sql)
-            created = _CREATE.match(words)
-            if created is None:
-                raise SqlRefused(f"the schema may create tables, views and indexes alone: {_short(sql)}")
-            found = _FORBIDDEN_IN_TABLES.search(words) if created[1].upper() == "TABLE" else None
-            if found:
-                raise SqlRefused(f"{found[0]} is not allowed in the schema: {_short(sql)}")
-            try:
-                with self._guard.serving("schema"):
-                    self._connection.execute(sql)
-            except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-                raise SqlRefused(f"{self._guard.denied or error} in: {_short(sql)}") from None
-        names = self._connection.execute("SELECT name FROM sqlite_schema WHERE type IN ('table','view')")
-        self._guard.relations = {name.lower(): name for (name,) in names}
-        if CALLS in self._guard.relations:
-            raise SqlRefused(f"a table named {CALLS}, which is what the judge's own is called; give it another name")
-
-    def _find_primary_keys(self) -> dict[str, str]:
-        keys = {}
-        tables = self._connection.execute("SELECT name FROM sqlite_schema WHERE type='table' ORDER BY rowid").fetchall()
-        for (table,) in tables:
-            if not _NAME.fullmatch(table):
-                raise SqlRefused(f"a table named {table!r}; name it with letters, digits and _")
-            primary = [c[1] for c in self._connection.execute(f'PRAGMA table_info("{table}")') if c[5]]
-            if len(primary) != 1:
-                raise SqlRefused(f"table {table} has {len(primary)} primary key columns; it must have one")
-            keys[table] = primary[0]
-        return keys
-
-    def _columns_of(self, table: str) -> list[str]:
-        columns = [c[1] for c in self._connection.execute(f'PRAGMA table_info("{table}")')]
-        for column in columns:
-            if not _NAME.fullmatch(column):
-                raise SqlRefused(f"a column of {table} named {column!r}; name it with letters, digits and _")
-        return columns
-
     def _load(self, rows: Mapping[str, list[Row]]) -> None:
         self.begin()
         for table, content in rows.items():
@@ -292,44 +247,6 @@ class Database:
         self.begin()
 
 
-def _bounded(cursor: sqlite3.Cursor) -> list[tuple[Cell, ...]]:
-    """All rows of a cursor, looked at one after another, so that too many are not fetched before they are refused."""
-    rows: list[tuple[Cell, ...]] = []
-    size = 0
-    for row in cursor:
-        size += _check_cells(row)
-        rows.append(row)
-        if size > limits.MAX_BYTES or len(rows) > limits.MAX_ROWS:
-            cursor.close()
-            what = f"{limits.MAX_ROWS} rows" if len(rows) > limits.MAX_ROWS else f"{limits.MAX_BYTES} characters"
-            raise StatementFailed(f"more than {what}")
-    return rows
-
-
-def _check_cells(row: tuple[Any, ...]) -> int:
-    """The size of a row in characters. Raises `StatementFailed` for a cell that JSON cannot say."""
-    size = 0
-    for value in row:
-        if isinstance(value, str):
-            size += len(value)
-        elif isinstance(value, bytes):
-            raise StatementFailed("a cell would hold bytes that are not text")
-        elif isinstance(value, float) and not math.isfinite(value):
-            raise StatementFailed("a number is out of range")
-        else:
-            size += 8
-    return size
-
-
-def is_true(rows: Sequence[Row]) -> bool:
-    """Whether the first cell of the first row is true, as SQL has it: a text by the number it begins with; no row is false."""
-    cell = next(iter(rows[0].values())) if rows else None
-    if isinstance(cell, str):
-        number = _NUMBER.match(cell)
-        return number is not None and float(number[0]) != 0
-    return bool(cell)
-
-
 def _explain(error: str) -> str:
     """SQLite's message, in the words of a world where it would mislead."""
     if "interrupted" in error:
@@ -337,7 +254,3 @@ def _explain(error: str) -> str:
     if "user-defined function" in error:
         return "a date function was asked for the clock; a world has none but :now"
     return error
-
-
-def _short(sql: str) -> str:
-    return sql if len(sql) <= 160 else sql[:157] + "…"

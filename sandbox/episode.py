@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from agentbound.data.canonical import digest
 from agentbound.data.records import Judge, Row, Scaffold
-from agentbound.sandbox.database import StatementFailed, is_true
+from agentbound.sandbox.cells import StatementFailed, is_true
 from agentbound.sandbox.kernel import Kernel, Ledger
 from agentbound.sandbox.limits import MAX_CELL
 from agentbound.sandbox.state import Call, Outcome, State, Status
@@ -100,7 +100,7 @@ class Setting:
 
 
 class Episode:
-    """Calls in a world from a starting state. With `mediated` the kernel refuses; without, it only writes its verdict."""
+    """Calls in a world from a starting state. With `mediated` the kernel refuses; else it only writes its verdict."""
 
     def __init__(self, setting: Setting, start: State, *, mediated: bool) -> None:
         self.trace = Trace(start)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agentbound.data.records import Authority, Cell, Contract, Quota
-from agentbound.sandbox.database import StatementFailed, is_true
+from agentbound.sandbox.cells import StatementFailed, is_true
 from agentbound.sandbox.state import Call, Outcome, State
 from agentbound.sandbox.world import World
 

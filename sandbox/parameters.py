@@ -1,4 +1,4 @@
-"""Arguments against a tool's JSON Schema. The schema is a stranger's too, so only a plain part of the language is let in."""
+"""Arguments against a tool's JSON Schema. The schema is a stranger's too, so only a plain part of it is let in."""
 
 from __future__ import annotations
 

@@ -15,7 +15,8 @@ from agentbound.data.canonical import canonical
 from agentbound.data.records import Cell, Flip, Row, Scaffold, Tool, Transition
 from agentbound.errors import SqlRefused
 from agentbound.sandbox import limits
-from agentbound.sandbox.database import Database, Statement, StatementFailed, is_true
+from agentbound.sandbox.cells import StatementFailed, is_true
+from agentbound.sandbox.database import Database, Statement
 from agentbound.sandbox.guard import Purpose
 from agentbound.sandbox.parameters import ArgumentCheck
 from agentbound.sandbox.state import Call, Move, Net, Outcome, State, Table, difference

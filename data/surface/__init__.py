@@ -7,6 +7,7 @@ a second measure that knows no words of ours belongs to the audit of a data set.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -59,10 +60,10 @@ def _lexicon() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     return _any(cues["strong"]), _any(cues["weak"]), _any(p for group in cues["intent"].values() for p in group)
 
 
-def _any(patterns: object) -> re.Pattern[str]:
+def _any(patterns: Iterable[object]) -> re.Pattern[str]:
     """`*` at the end of a word stands for any ending, `…` between words for up to four words."""
     forms = []
-    for pattern in patterns:  # type: ignore[attr-defined]
+    for pattern in patterns:
         words = (
             re.escape(str(pattern))
             .replace(r"\*", r"[\w']*")

@@ -50,7 +50,7 @@ def agree(bench: Bench) -> Iterator[Finding]:
 def _deviations(
     bench: Bench, writes: Sequence[str], start: Episode, first: Sequence[Call], *, deep: bool
 ) -> Iterator[Trace]:
-    """Traces of writes with the kernel on: one from the start, one after an admitted one, one along the reference path."""
+    """Traces of writes with the kernel on: from the start, after an admitted write, and along the reference path."""
     followed: set[str] = set()
     for call in first:
         episode = _then(bench, start, call)

@@ -21,7 +21,7 @@ Check = Callable[["Bench"], Iterator[Finding]]
 
 @dataclass(frozen=True)
 class Proof:
-    """A claim that must hold of every family, by its code; `check` yields a finding for each way in which it does not."""
+    """A claim that must hold of every family; `check` yields a finding for each way in which it does not."""
 
     code: str
     claim: str

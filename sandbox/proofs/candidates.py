@@ -67,7 +67,7 @@ class Candidates:
     def calls(
         self, tool: str, extra: Mapping[str, Sequence[Any]] | None = None, most: int = CALLS_A_TOOL
     ) -> list[dict[str, Any]]:
-        """Argument sets for a tool, those that deviate least from the plan first; `extra` values by parameter go first."""
+        """Argument sets for a tool, those nearest to the plan first; `extra` values by parameter go before all others."""
         own = {name: values for name, values in (extra or {}).items() if name in self._parameters(tool)}
         if own:
             return list(self._argument_sets(tool, own, most))

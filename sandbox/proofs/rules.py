@@ -1,4 +1,4 @@
-"""The proof that every rule decides something and can be read. It looks at the refusals of all runs, so it comes last."""
+"""The proof that every rule decides something and can be read. It looks at the refusals of all runs: it comes last."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ import pytest
 
 from agentbound.errors import SqlRefused
 from agentbound.sandbox import limits
-from agentbound.sandbox.database import Database, StatementFailed, is_true
+from agentbound.sandbox.cells import StatementFailed, is_true
+from agentbound.sandbox.database import Database
 from agentbound.sandbox.guard import Purpose, bare
 
 SCHEMA = ["CREATE TABLE t(id TEXT PRIMARY KEY, n INTEGER NOT NULL, at TEXT)", "CREATE VIEW v AS SELECT id, n FROM t"]
