@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ def agentbound(*words: str | Path, cwd: Path | None = None) -> subprocess.Comple
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small run, built by the command itself with Prefect's server."""
     out = tmp_path_factory.mktemp("runs") / "small"
     said = agentbound("build", "--risk-class", RISK_CLASS, "--families", "4", "--out", out)
