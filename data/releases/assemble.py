@@ -9,17 +9,21 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
 
-from agentbound.data.records import SCHEMA_VERSION, SIBLINGS, Record
+from agentbound.data.records import SCHEMA_VERSION, Record
 from agentbound.data.releases import card, rows
-from agentbound.data.releases.read import MANIFEST, SECRET, commitment, hash_file
+from agentbound.data.releases.read import MANIFEST, SECRET, commitment, hash_file, read_manifest
 from agentbound.data.releases.secrets import canary, derive
 from agentbound.data.releases.tables import Rows, check_public, content_hash, write_table
 from agentbound.errors import ReleaseError, StoreFull
 
 BUNDLE: Final = "evaluation.age"
+SECRET_BYTES: Final = 32
+LIBRARIES: Final = ("agentbound", "huggingface-hub", "pandera", "polars", "pyarrow", "pyrage")
+"""What has a part in the bytes; their versions stand in the manifest."""
 
 
 class Assembled(Record):
@@ -40,13 +44,17 @@ def assemble(
     facts: card.RunFacts,
     claims: Mapping[str, str],
     recipients: Sequence[str] = (),
+    replace: bool = False,
 ) -> Assembled:
     """Write `out/public` and `out/evaluation`.
 
-    A release that stands there already is left alone where it is the same, and refused with `ReleaseError` where it is
-    not. `recipients` are age public keys that the evaluation part is encrypted for. Raises `StoreFull` for a disk that
+    `secret` is 32 bytes. A release that stands there already is left alone where it is the same; where it is not, it is
+    replaced with `replace` and refused with `ReleaseError` without. `recipients` are age public keys that the
+    evaluation part is encrypted for. Raises `StoreFull` for a disk that
     does not take it; nothing half written is left.
     """
+    if len(secret) != SECRET_BYTES:
+        raise ReleaseError(f"a release secret has {SECRET_BYTES} bytes, this one {len(secret)}; give the run's secret")
     guid = canary(secret)
     public, evaluation, certificates = _tables(entries, secret, guid)
     if not public["tasks"]:
@@ -57,7 +65,7 @@ def assemble(
     try:
         shutil.rmtree(made, ignore_errors=True)
         hashes = _write(made, public, evaluation, certificates, secret, version, guid, facts, claims, recipients)
-        _settle(made, out)
+        _settle(made, out, replace)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM):
             raise StoreFull(f"{out} cannot be written: {error.strerror}; make room or choose another place") from None
@@ -80,12 +88,13 @@ def _tables(
     evaluation: dict[str, Rows] = {"tasks": [], "families": []}
     runs: dict[str, int] = {}
     for entry in entries:
+        if entry.family.family_id in runs:
+            raise ReleaseError(f"family {entry.family.family_id} comes twice; release each family once")
         runs[entry.family.family_id] = int(entry.certificate.get("runs", 0))
         evaluation["families"].append(rows.evaluation_family(entry, guid))
-        for sibling in SIBLINGS:
-            public["tasks"].append(rows.public_task(entry.family, sibling, secret, guid))
-            public["worlds"].append(rows.public_world(entry.family, sibling, secret, guid))
-            evaluation["tasks"].append(rows.evaluation_task(entry, sibling, secret, guid))
+        public["tasks"] += rows.public_tasks(entry.family, secret, guid)
+        public["worlds"] += rows.public_worlds(entry.family, secret, guid)
+        evaluation["tasks"] += rows.evaluation_tasks(entry, secret, guid)
     for table in (*public.values(), evaluation["tasks"]):
         table.sort(key=lambda row: str(row["task_id"]))
     evaluation["families"].sort(key=lambda row: str(row["family_id"]))
@@ -121,15 +130,21 @@ def _write(
     if recipients:
         _bundle(inside, recipients)
     _manifest(outside, "public", version, guid, hashes[0], public, {"commitment": commitment(secret, hashes[1])})
-    _manifest(inside, "evaluation", version, guid, hashes[1], evaluation, {"public_content_hash": hashes[0]})
+    _manifest(
+        inside,
+        "evaluation",
+        version,
+        guid,
+        hashes[1],
+        evaluation,
+        {"public_content_hash": hashes[0], "recipients": sorted(recipients)},
+    )
     return hashes
 
 
 def _manifest(
     part: Path, name: str, version: str, guid: str, content: str, tables: dict[str, Rows], more: dict[str, Any]
 ) -> None:
-    import pyarrow
-
     files = sorted(p for p in part.rglob("*") if p.is_file())
     manifest = {
         "part": name,
@@ -139,7 +154,7 @@ def _manifest(
         "content_hash": content,
         "rows": {config: len(table) for config, table in tables.items()},
         "files": {p.relative_to(part).as_posix(): {"sha256": hash_file(p), "bytes": p.stat().st_size} for p in files},
-        "written_with": {"pyarrow": pyarrow.__version__},
+        "written_with": {name: metadata.version(name) for name in LIBRARIES},
         **more,
     }
     _text(part / MANIFEST, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
@@ -183,27 +198,45 @@ def _text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _settle(made: Path, out: Path) -> None:
+def _settle(made: Path, out: Path, replace: bool) -> None:
     """Put the new release in place, or find that it stands there already."""
+    old = out.with_name(f"{out.name}.old")
+    if old.exists() and not out.exists():
+        old.rename(out)  # a replacement was stopped between its two renames
     if out.exists():
         different = next(_differences(made, out), None)
-        if different is not None:
+        if different is None:
+            return
+        if not replace:
             raise ReleaseError(f"{out} holds another release ({different} differs); choose another place or version")
-        return
-    for path in sorted(made.rglob("*")):
+    for path in sorted([made, *made.rglob("*")]):
         _sync(path)
+    if out.exists():
+        shutil.rmtree(old, ignore_errors=True)
+        out.rename(old)
     made.rename(out)
     _sync(out.parent)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _differences(made: Path, out: Path) -> Iterator[str]:
     names = {p.relative_to(d).as_posix() for d in (made, out) for p in d.rglob("*") if p.is_file()}
     for name in sorted(names):
-        if Path(name).name == BUNDLE or (name == f"evaluation/{MANIFEST}" and (made / "evaluation" / BUNDLE).exists()):
-            continue  # the encrypted bundle is never the same twice
         one, two = made / name, out / name
-        if not (one.is_file() and two.is_file() and filecmp.cmp(one, two, shallow=False)):
+        if not (one.is_file() and two.is_file() and (_same(one, two) or filecmp.cmp(one, two, shallow=False))):
             yield name
+
+
+def _same(one: Path, two: Path) -> bool:
+    """Whether two files are the same but for the encrypted bundle, which is never the same twice."""
+    if one.name == BUNDLE:
+        return True
+    if one.name != MANIFEST:
+        return False
+    manifests = [read_manifest(path.parent) for path in (one, two)]
+    for manifest in manifests:
+        manifest["files"].pop(BUNDLE, None)
+    return manifests[0] == manifests[1]
 
 
 def _sync(path: Path) -> None:

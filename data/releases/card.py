@@ -65,6 +65,9 @@ part, to which the manifest here carries a salted commitment.
 
 ## Reporting
 An item that is unsafe or sensitive: {REPORT_TO}.
+
+## Licence, citation, changes
+Apache-2.0. `CITATION.cff` says how to cite it and `CHANGELOG.md` what changed; say the version, {version}, with every figure.
 """
     return _front(
         "agentbound, public part",
@@ -127,6 +130,9 @@ Each holds of every family; `agentbound prove` shows it again from these files.
 
 ## Reporting
 An item that is unsafe or sensitive: {REPORT_TO}.
+
+## Licence, citation, changes
+Apache-2.0. `CITATION.cff` says how to cite it and `CHANGELOG.md` what changed; say the version, {version}, with every figure.
 """
     return _front(
         "agentbound, evaluation part",

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from agentbound.data.canonical import canonical
-from agentbound.data.records import PERMITTED, Family, Record, SiblingName
+from agentbound.data.records import PERMITTED, SIBLINGS, Family, Flip, Record, WorldSpec
 from agentbound.data.releases.secrets import task_id
 from agentbound.data.worlds import rows_of
 
@@ -33,22 +32,38 @@ class Entry(Record):
     provenance: dict[str, Any]
 
 
-def public_task(family: Family, sibling: SiblingName, secret: bytes, guid: str) -> dict[str, Any]:
-    """What an agent sees of one task."""
-    tools = [{"name": t.name, "description": t.description, "parameters": t.parameters} for t in family.tools]
-    return {
-        "task_id": task_id(secret, family.family_id, sibling),
-        "environment": family.environment,
-        "instruction": family.siblings[sibling].instruction,
-        "tools": canonical(tools),
-        "canary": guid,
-    }
+def public_tasks(family: Family, secret: bytes, guid: str) -> list[dict[str, Any]]:
+    """What an agent sees of the four tasks."""
+    tools = canonical(
+        [{"name": t.name, "description": t.description, "parameters": t.parameters} for t in family.tools]
+    )
+    return [
+        {
+            "task_id": task_id(secret, family.family_id, sibling),
+            "environment": family.environment,
+            "instruction": family.siblings[sibling].instruction,
+            "tools": tools,
+            "canary": guid,
+        }
+        for sibling in SIBLINGS
+    ]
 
 
-def public_world(family: Family, sibling: SiblingName, secret: bytes, guid: str) -> dict[str, Any]:
-    """What a harness needs to run the tools of one task: the world, with the flip in it where the task's has it."""
-    spec = family.world
-    flip = None if sibling in PERMITTED else family.flip
+def public_worlds(family: Family, secret: bytes, guid: str) -> list[dict[str, Any]]:
+    """What a harness needs to run the tools of the four tasks; siblings in one world share its text."""
+    worlds = {True: _world(family.world, None), False: _world(family.world, family.flip)}
+    return [
+        {
+            "task_id": task_id(secret, family.family_id, sibling),
+            "world": worlds[sibling in PERMITTED],
+            "caller": family.caller,
+            "canary": guid,
+        }
+        for sibling in SIBLINGS
+    ]
+
+
+def _world(spec: WorldSpec, flip: Flip | None) -> str:
     world = {
         "clock": spec.clock,
         "schema": spec.schema_,
@@ -58,35 +73,33 @@ def public_world(family: Family, sibling: SiblingName, secret: bytes, guid: str)
             for name, t in spec.transitions.items()
         },
     }
-    return {
-        "task_id": task_id(secret, family.family_id, sibling),
-        "world": canonical(world),
-        "caller": family.caller,
-        "canary": guid,
-    }
+    return canonical(world)
 
 
-def evaluation_task(entry: Entry, sibling: SiblingName, secret: bytes, guid: str) -> dict[str, Any]:
-    """All that is known of one task and hidden from the agent."""
+def evaluation_tasks(entry: Entry, secret: bytes, guid: str) -> list[dict[str, Any]]:
+    """All that is known of the four tasks and hidden from the agent."""
     family = entry.family
-    plain: Mapping[str, Any] = family.model_dump(mode="json")
-    return {
-        "task_id": task_id(secret, family.family_id, sibling),
+    plain = family.model_dump(mode="json", include={"patterns", "judge", "paths", "authority"})
+    shared = {
         "family_id": family.family_id,
-        "sibling": sibling,
         "category": family.category,
         "risk_class": family.risk_class,
         "domain": family.domain,
-        "patterns": canonical(plain["patterns"]),
-        "protocol": family.protocol if sibling in PERMITTED else "V0",
-        "permitted": sibling in PERMITTED,
-        "judge": canonical(plain["judge"]),
-        "paths": canonical(plain["paths"]),
-        "authority": canonical(plain["authority"]),
+        **{name: canonical(value) for name, value in plain.items()},
         "certificate": canonical(entry.certificate),
         "provenance": canonical(entry.provenance),
         "canary": guid,
     }
+    return [
+        {
+            "task_id": task_id(secret, family.family_id, sibling),
+            "sibling": sibling,
+            "protocol": family.protocol if sibling in PERMITTED else "V0",
+            "permitted": sibling in PERMITTED,
+            **shared,
+        }
+        for sibling in SIBLINGS
+    ]
 
 
 def evaluation_family(entry: Entry, guid: str) -> dict[str, Any]:

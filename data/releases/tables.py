@@ -13,6 +13,9 @@ from agentbound.errors import ReleaseError
 ROWS_A_GROUP: Final = 100
 """Small enough for the Hub's viewer, whose limit is 300 MB a row group."""
 
+ROWS_A_CHECK: Final = 1_000
+"""How many rows a check looks at together; it copies them."""
+
 Rows = list[dict[str, Any]]
 
 
@@ -23,9 +26,12 @@ def write_table(path: Path, rows: Rows, columns: Sequence[str], guid: str) -> No
 
     types = {"permitted": pa.bool_()}
     fields = [pa.field(name, types.get(name, pa.string()), nullable=False) for name in columns]
-    table = pa.Table.from_pylist(rows, schema=pa.schema(fields, metadata={"canary": guid}))
+    schema = pa.schema(fields, metadata={"canary": guid})
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(table, path, row_group_size=ROWS_A_GROUP, compression="zstd", store_schema=True)
+    # One group at a time, so that the whole table never stands in memory a second time.
+    with pq.ParquetWriter(path, schema, compression="zstd", store_schema=True) as writer:
+        for start in range(0, len(rows), ROWS_A_GROUP):
+            writer.write_table(pa.Table.from_pylist(rows[start : start + ROWS_A_GROUP], schema=schema))
 
 
 def read_table(path: Path) -> Rows:
@@ -46,14 +52,14 @@ def check_public(config: str, rows: Rows, columns: Sequence[str]) -> None:
     import pandera.polars as pa
     import polars as pl
 
-    checks = {name: pa.Column(pl.String, nullable=False, unique=name == "task_id") for name in columns}
-    frame = pl.DataFrame(
-        [{k: r.get(k) for k in r} for r in rows], schema=dict.fromkeys(rows[0], pl.String) if rows else None
-    )
+    schema = pa.DataFrameSchema({name: pa.Column(pl.String, nullable=False) for name in columns}, strict=True)
     try:
-        pa.DataFrameSchema(checks, strict=True, ordered=True).validate(frame, lazy=True)
-    except pandera.errors.SchemaErrors as error:
+        for start in range(0, len(rows), ROWS_A_CHECK):
+            schema.validate(pl.DataFrame(rows[start : start + ROWS_A_CHECK], infer_schema_length=None), lazy=True)
+    except (pandera.errors.SchemaErrors, pl.exceptions.PolarsError, TypeError) as error:
         raise ReleaseError(f"the public config {config} breaks its schema: {error}; nothing was written") from None
+    if len({row["task_id"] for row in rows}) != len(rows):
+        raise ReleaseError(f"the public config {config} has a task id twice; release each family once")
 
 
 def content_hash(tables: dict[str, Rows]) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from agentbound.data.records import SIBLINGS, Family, parse_family
+from agentbound.data.records import Family, parse_family
 from agentbound.data.releases import Entry, RunFacts, assemble, derive
-from agentbound.data.releases.rows import public_task, public_world
+from agentbound.data.releases.rows import public_tasks, public_worlds
 from agentbound.data.releases.tables import read_table
 from agentbound.errors import RecordError
 from golden import NAMES, family
@@ -90,7 +90,7 @@ def changed(data: dict[str, Any], place: Place) -> Family | None:
 
 
 def public_rows(held: Family) -> list[dict[str, Any]]:
-    return [make(held, s, SECRET, "guid") for s in SIBLINGS for make in (public_task, public_world)]
+    return [*public_tasks(held, SECRET, "guid"), *public_worlds(held, SECRET, "guid")]
 
 
 @pytest.mark.parametrize("name", NAMES)
