@@ -75,21 +75,19 @@ def _wording(family: Family, name: SiblingName, colour: str) -> RenderableType:
 
 
 def _flip(family: Family, setting: Setting) -> RenderableType:
-    table = Table(show_header=True, header_style="dim", box=None, padding=(0, 2, 0, 0))
-    for column in ("flip", "row", "permitted", "forbidden", "refused by"):
-        table.add_column(column, overflow="fold")
-    for flip in family.flips:
+    """The flips, that of the forbidden world first: what each changes, from the permitted world on."""
+    text = Text()
+    for flip in sorted(family.flips, key=lambda f: f.id != family.forbidden):
         chosen = flip.id == family.forbidden
+        text.append(f"{'●' if chosen else '○'} {flip.id}", style="bold red" if chosen else "")
+        text.append(f"  refused by {flip.refused_by}\n", style="dim")
         for change in flip.delta:
             before, after = _sides(change, setting)
-            table.add_row(
-                Text(flip.id, style="bold red" if chosen else "dim"),
-                Text(f"{change.table} {_key(change, setting)}"),
-                Text(before),
-                Text(after),
-                Text(flip.refused_by),
+            text.append(
+                f"    {change.table} {_key(change, setting)}: {before} → {after}\n", style="" if chosen else "dim"
             )
-    return table
+    text.rstrip()
+    return text
 
 
 def _key(change: Change, setting: Setting) -> str:
