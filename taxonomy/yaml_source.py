@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,10 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from agentbound.errors import ContentError, Fault
+from agentbound.taxonomy.model_problems import model_problems
+from agentbound.taxonomy.yaml_problems import holds_itself, node_problems, syntax_problem
+
+__all__ = ["Loc", "Source", "check_model", "read_yaml"]
 
 Model = TypeVar("Model", bound=BaseModel)
 Loc = Sequence[str | int]
@@ -48,7 +51,7 @@ class Source:
 def _step(node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node] | None:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            if key.value == str(step):
+            if key.value == str(step) or (isinstance(step, bool) and key.tag.endswith(":bool")):
                 return key.start_mark.line + 1, value
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and 0 <= step < len(node.value):
         child = node.value[step]
@@ -69,24 +72,35 @@ class _NoDuplicates(yaml.CSafeLoader):
 
 
 def read_yaml(path: Path) -> Source:
-    """Read a YAML file. Raises `ContentError` with the line where it is no YAML."""
+    """Read a YAML file. Raises `ContentError` with all the places where it is no YAML, or says a thing twice."""
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        what = f"it cannot be read: byte {error.start + 1} is no UTF-8"
+        raise ContentError([Fault(str(path), line, what, "save the file as UTF-8 text")]) from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
         raise ContentError(
-            [Fault(str(path), 1, f"it cannot be read: {error}", "write a UTF-8 text file that can be read")]
+            [Fault(str(path), 1, f"it cannot be read: {reason}", "name a text file that can be read")]
         ) from None
     try:
         data = yaml.load(text, Loader=_NoDuplicates)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = mark.line + 1 if mark else 1
-        raise ContentError(
-            [Fault(str(path), line, f"no YAML: {error.problem}", "mend the line; quote texts with : # < or {")]
-        ) from None
-    except yaml.YAMLError as error:
-        raise ContentError([Fault(str(path), 1, f"no YAML: {error}", "write a YAML file")]) from None
+    # What the library raises for a value it cannot make (a 13th month, a list as a key) is whatever Python raises.
+    except (yaml.YAMLError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        raise ContentError(_unreadable(path, text, error)) from None
+    if holds_itself(data):
+        raise ContentError([Fault(str(path), 1, "an alias names what it stands in", "write the value out")])
     return Source(path, text, data)
+
+
+def _unreadable(path: Path, text: str, error: Exception) -> list[Fault]:
+    """Why a file gave no data: what is wrong in its nodes, all of it, or else its one fault of syntax."""
+    try:
+        root = yaml.compose(text, Loader=yaml.CSafeLoader)
+    except yaml.YAMLError as syntax:
+        return [Fault(str(path), *syntax_problem(text, syntax))]
+    return [Fault(str(path), *p) for p in node_problems(root)] or [Fault(str(path), *syntax_problem(text, error))]
 
 
 def check_model(source: Source, model: type[Model]) -> tuple[Model | None, list[Fault]]:
@@ -94,47 +108,5 @@ def check_model(source: Source, model: type[Model]) -> tuple[Model | None, list[
     try:
         return model.model_validate(source.data), []
     except ValidationError as error:
-        return None, sorted(set(_faults(source, model, error)))
-
-
-def _faults(source: Source, model: type[BaseModel], error: ValidationError) -> Iterator[Fault]:
-    for item in error.errors():
-        loc = [step for step in item["loc"] if not (isinstance(step, str) and "[" in step)]
-        place = ".".join(map(str, loc)) or "the file"
-        kind = item["type"]
-        if kind == "extra_forbidden":
-            near = difflib.get_close_matches(str(loc[-1]), _keys(model, loc[:-1]), n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known keys are {', '.join(_keys(model, loc[:-1]))}"
-            yield source.fault(loc, f"unknown key {place}", hint)
-        elif kind == "missing":
-            yield source.fault(loc[:-1], f"{place} is missing", f"write {loc[-1]}")
-        elif kind in ("too_short", "string_too_short"):
-            yield source.fault(loc, f"{place} is empty", "write at least one")
-        else:
-            message = item["msg"].removeprefix("Value error, ")
-            yield source.fault(
-                loc,
-                f"{place} is {_brief(item.get('input'))}: {message[0].lower()}{message[1:]}",
-                "write what the docs say of this key",
-            )
-
-
-def _keys(model: type[BaseModel], loc: Loc) -> list[str]:
-    """The keys a model has at a place: what may stand beside an unknown key there."""
-    here = model
-    for step in loc:
-        field_info = here.model_fields.get(step) if isinstance(step, str) else None
-        inner = _models(field_info.annotation) if field_info else []
-        here = inner[0] if inner else here
-    return [f.alias or n for n, f in here.model_fields.items()]
-
-
-def _models(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [m for inner in getattr(annotation, "__args__", ()) for m in _models(inner)]
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+        problems = model_problems(model, source.data, error.errors())
+        return None, sorted({source.fault(loc, what, mend) for loc, what, mend in problems})
