@@ -9,30 +9,44 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
+from prefect.server.api.server import SubprocessASGIServer
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from agentbound.data.seeds import Seed
 from agentbound.flows.produce import Produced, produce_shard, writer_of
 from agentbound.flows.release import assemble_run
 from agentbound.flows.stages import STAGE, Job, gate_run, open_shards, settle
+from agentbound.flows.stopping import ends_at_once, follow
 from agentbound.validators.dataset import GateReport
 
 
 def run_build(job: Job) -> Path:
     """Run the flow; gives where the release lies. Raises what the stages raise."""
     # The pool first: its processes load the content while Prefect's server starts.
-    with ProcessPoolExecutor(job.workers, mp_context=get_context("spawn")) as pool:
+    spawn = get_context("spawn")
+    server = spawn.Value("l", 0)
+    with (
+        ends_at_once(job.progress.last_word, server),
+        ProcessPoolExecutor(job.workers, mp_context=spawn, initializer=follow, initargs=(server,)) as pool,
+    ):
         for _ in range(job.workers):
             pool.submit(writer_of, job.bench)
-        return _flow(job, pool)()
+        return _flow(job, pool, server)()
 
 
-def _flow(job: Job, pool: Executor) -> Callable[[], Path]:
+def _server_pid() -> int:
+    """The process of the server that Prefect has started for this flow; 0 where it uses another."""
+    started = (s.server_process for s in SubprocessASGIServer._instances.values())
+    return next((process.pid for process in started if process is not None), 0)
+
+
+def _flow(job: Job, pool: Executor, server: Synchronized[int]) -> Callable[[], Path]:
     options: dict[str, Any] = {"cache_policy": NO_CACHE, "persist_result": False, "log_prints": False}
 
     @task(name="seed", **options)
@@ -58,6 +72,7 @@ def _flow(job: Job, pool: Executor) -> Callable[[], Path]:
         log_prints=False,
     )
     def build_flow() -> Path:
+        server.value = _server_pid()
         job.progress.stage("seed")
         shards = seed_stage()
         job.progress.stage(STAGE, f"{len(job.seeds)} families, {len(shards)} shards to do, {job.workers} processes")

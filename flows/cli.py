@@ -10,6 +10,7 @@ import typer
 
 from agentbound import __version__
 from agentbound.errors import AgentboundError
+from agentbound.flows.stopping import INTERRUPTED, STOPPED
 
 app = typer.Typer(
     name="agentbound",
@@ -18,12 +19,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     add_completion=False,
+    context_settings={"max_content_width": 120, "help_option_names": ["-h", "--help"]},
 )
 taxonomy = typer.Typer(help="Risk categories, classes, patterns and blueprints.", no_args_is_help=True)
 app.add_typer(taxonomy, name="taxonomy")
 
 _UNEXPECTED = 70
-_INTERRUPTED = 130
 
 Run = Annotated[Path, typer.Argument(help="The directory of a run.", show_default=False)]
 TaxonomyDir = Annotated[
@@ -34,9 +35,18 @@ TaxonomyDir = Annotated[
 ]
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    number: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Options before the command; `main` reads --debug itself."""
 
@@ -60,17 +70,21 @@ def build(
     """Build a release: seed, generate and validate, gate, assemble."""
     from agentbound.flows.commands.build import build_command
 
-    build_command(
-        run=out,
-        preset=preset,
-        families=families,
-        categories=category or [],
-        risk_classes=risk_class or [],
-        secret=secret,
-        version=release_version,
-        taxonomy_dirs=taxonomy_dir or [],
-        workers=workers,
-    )
+    try:
+        build_command(
+            run=out,
+            preset=preset,
+            families=families,
+            categories=category or [],
+            risk_classes=risk_class or [],
+            secret=secret,
+            version=release_version,
+            taxonomy_dirs=taxonomy_dir or [],
+            workers=workers,
+        )
+    except KeyboardInterrupt:  # before the flow, or after it; typer would end without a word
+        typer.echo(STOPPED, err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @app.command()
@@ -171,9 +185,6 @@ def main() -> None:
             raise
         typer.echo(f"agentbound: {error}", err=True)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        typer.echo("agentbound: stopped; the same command goes on where this one was", err=True)
-        sys.exit(_INTERRUPTED)
     except Exception as error:
         if debug:
             raise

@@ -21,6 +21,7 @@ _SETTINGS = {
     "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL",
     "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
     "DO_NOT_TRACK": "1",
+    "PYTHONWARNINGS": "ignore:resource_tracker:UserWarning",  # what Ctrl-C leaves it cleans up, and need not say so
 }
 
 

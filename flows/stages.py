@@ -139,5 +139,7 @@ def gate_run(job: Job) -> list[GateReport]:
     job.store.append_many([GateResult(gate=r.gate, passed=r.passed, data=r.model_dump(mode="json")) for r in reports])
     for report in reports:
         if not report.passed:
-            raise BudgetExhausted(f"the gate {report.gate} does not hold: {report.why}")
+            raise BudgetExhausted(
+                f"the gate {report.gate} does not hold: {report.why} (the same command ends here again)"
+            )
     return reports

@@ -56,7 +56,8 @@ def prove_command(path: Path) -> int:
 def read_records(path: Path) -> Iterator[tuple[str, Any]]:
     """Family ids and decoded records of a family's JSON file, a run, or a release (its evaluation part).
 
-    Raises `UsageError` for a path that is none of them.
+    Of a release with both its parts, the public one is compared with the evaluation part first. Raises `UsageError` for a
+    path that is none of them, `ReleaseError` for a release that is not whole.
     """
     if path.is_file():
         data = _decode(path)
@@ -73,8 +74,10 @@ def read_records(path: Path) -> Iterator[tuple[str, Any]]:
     )
     if evaluation is None:
         raise UsageError(f"{path} is no family file, no run and no release's evaluation part; name one of these")
-    from agentbound.data.releases import read_evaluation
+    from agentbound.data.releases import read_evaluation, verify
 
+    if evaluation != path and (evaluation.parent / "public").is_dir():
+        verify(evaluation.parent / "public", evaluation)
     for family in read_evaluation(evaluation).families:
         yield family.family_id, family.model_dump(mode="json")
 
@@ -88,7 +91,7 @@ def _decode(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise RecordError(f"{path} is no JSON: {error}; export a family with `agentbound export`") from None
 
 

@@ -87,5 +87,9 @@ def status_command(run: Path) -> None:
         out().print(f"process {now.writer} is building it")
     if now.release:
         out().print(Text(f"release {now.release_version}: {now.release}"))
+    elif not all(now.gates.values()):
+        out().print(
+            Text("no release: mend what the gate names, or ask for fewer families, and build into another directory")
+        )
     else:
         out().print(Text(f"no release yet; `agentbound build --out {run}` with the same options goes on"))

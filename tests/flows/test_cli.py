@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from agentbound import __version__
+from agentbound.data.store import status
 from golden import record
 
 RISK_CLASS = "refund_abuse"
@@ -172,6 +176,54 @@ def test_a_broken_blueprint_is_refused_with_file_line_and_mend(tmp_path: Path) -
     assert "callar" in said.stderr
     assert "caller" in said.stderr
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("words", [("--version",), ("version",)])
+def test_the_version(words: tuple[str, ...]) -> None:
+    said = agentbound(*words)
+    assert (said.returncode, said.stdout.strip()) == (0, __version__)
+
+
+def test_help_says_each_command_in_a_whole_line() -> None:
+    assert agentbound("-h").stdout == agentbound("--help").stdout
+    assert "exit 1 where one does not hold." in agentbound("--help").stdout
+
+
+def test_json_too_deep_is_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "deep.json"
+    file.write_text("[" * 100_000)
+    said = agentbound("prove", file)
+    assert said.returncode == 2
+    assert "deep.json is no JSON" in said.stderr
+
+
+def test_a_release_is_proved_with_its_public_part(run: Path, tmp_path: Path) -> None:
+    release = tmp_path / "release"
+    shutil.copytree(run / "release", release)
+    with (release / "public" / "README.md").open("a") as card:
+        card.write("x")
+    said = agentbound("prove", release)
+    assert said.returncode == 2
+    assert "README.md is not the file the manifest names" in said.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGKILL])
+def test_a_build_that_is_stopped_leaves_at_once_and_leaves_no_process(ends: signal.Signals, tmp_path: Path) -> None:
+    """Every process of a build holds its standard error, so that its end is the end of the last one of them."""
+    words = ("build", "--risk-class", RISK_CLASS, "--families", "40", "--workers", "2", "--out", str(tmp_path / "run"))
+    command = [sys.executable, "-m", "agentbound.flows.cli", *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as build:
+        assert build.stderr is not None
+        assert any("shard 1 of" in line for line in build.stderr)
+        if ends is signal.SIGINT:
+            os.killpg(build.pid, ends)  # as a terminal does
+        else:
+            build.kill()
+        said = build.communicate(timeout=30)[1]
+    assert "Traceback" not in said
+    assert build.returncode == (130 if ends is signal.SIGINT else -ends)
+    assert ("agentbound: stopped; the same command goes on" in said) == (ends is signal.SIGINT)
+    assert 1 <= status(tmp_path / "run").total.accepted < 40
 
 
 def test_debug_shows_the_traceback(tmp_path: Path) -> None:
