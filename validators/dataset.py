@@ -179,11 +179,15 @@ def spread(families: Sequence[FamilyFacts]) -> GateReport:
         "masked_above": SAME_MASKED,
         "binds": binds,
     }
-    why = (
-        None
-        if held
-        else f"{same:.1%} of the instructions are the same as another family's but for names; {MAX_SAME_MASKED:.0%} may be"
-    )
+    why = None
+    if not held:
+        blueprints = [f.blueprint for f in families for _ in SIBLINGS]
+        alike = Counter(b for b, x in zip(blueprints, masked, strict=True) if x > SAME_MASKED)
+        told = ", ".join(f"{b} {n}" for b, n in alike.most_common(3))
+        why = (
+            f"{same:.1%} of the instructions are the same as another family's but for names; {MAX_SAME_MASKED:.0%} may be; "
+            f"most are from {told}: give them more wordings, or ask for fewer families"
+        )
     return GateReport(gate="diversity", passed=held, why=why, figures=figures)
 
 
