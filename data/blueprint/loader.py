@@ -190,7 +190,7 @@ def _view(source: Source, version: Version) -> Source:
 
 
 def _applications(file: BlueprintFile, expansion: _Expansion) -> Applications:
-    """The pieces of a version: its own, and every part's, there or not."""
+    """The pieces of a version: its own and every part's; tables and views also where a branch leaves them out of it."""
     names: dict[str, dict[str, Any]] = {s: dict(getattr(file, s)) for s in SECTIONS}
     for section, name in expansion.origins:
         spec = expansion.data[str(section)][name]
@@ -200,7 +200,8 @@ def _applications(file: BlueprintFile, expansion: _Expansion) -> Applications:
         others = _TOOLS.validate_python({n: t for n, t in names["tools"].items() if n not in own})
     except ValidationError as error:
         raise UsageError(f"{file.blueprint}: a part's tool is not well formed once it is filled in: {error}") from error
-    return Applications(frozenset(names["tables"]), frozenset(names["views"]), {**own, **others})
+    tables, views = (frozenset({**names[s], **expansion.data.get(s, {})}) for s in ("tables", "views"))
+    return Applications(tables, views, {**own, **others})
 
 
 def _identity(source: Source, file: BlueprintFile, taxonomy: KnownIds | None) -> Iterator[Fault]:

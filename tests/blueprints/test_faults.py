@@ -127,6 +127,13 @@ def test_a_fault_in_either_branch_is_found(faults: Edit) -> None:
     assert [f.what for f in two] == ["there is no table nothing"]
 
 
+def test_a_table_under_a_condition_may_be_named_under_it(faults: Edit) -> None:
+    columns = (
+        "id TEXT PRIMARY KEY, customer_id TEXT NOT NULL REFERENCES customers(id), opened TEXT NOT NULL, closed TEXT"
+    )
+    assert faults((f"  reviews: {columns}", f'  reviews: {{if: tell, then: "{columns}"}}')) == []
+
+
 def test_a_file_is_named_as_its_blueprint(faults: Edit) -> None:
     assert [f.what for f in faults(name="other")] == ["the blueprint is named refund_desk"]
 
