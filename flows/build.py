@@ -32,7 +32,7 @@ def run_build(job: Job) -> Path:
     spawn = get_context("spawn")
     server = spawn.Value("l", 0)
     with (
-        ends_at_once(job.progress.last_word, server),
+        ends_at_once(job.progress.clear, server),
         ProcessPoolExecutor(job.workers, mp_context=spawn, initializer=follow, initargs=(server,)) as pool,
     ):
         for _ in range(job.workers):

@@ -20,22 +20,27 @@ if TYPE_CHECKING:
 
 STOPPED: Final = "agentbound: stopped; the same command goes on where this one was"
 INTERRUPTED: Final = 130
+_STDERR: Final = 2
 
 
 @contextmanager
-def ends_at_once(say: Callable[[str], None], server: Synchronized[int]) -> Iterator[None]:
-    """While it lasts, Ctrl-C says so, ends the processes of this one and the server, and leaves."""
+def ends_at_once(clear: Callable[[], None], server: Synchronized[int]) -> Iterator[None]:
+    """While it lasts, Ctrl-C ends the processes of this one and the server, clears the display, says so, and leaves."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may take signals
         return
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        say(STOPPED)
-        for child in active_children():
-            child.kill()
-        end(server.value)
-        os._exit(INTERRUPTED)
+        try:
+            for child in active_children():
+                child.kill()
+            end(server.get_obj().value)  # without the lock, which the interrupted line may hold
+            with suppress(RuntimeError):  # the signal may come while a line is being written, which takes no second one
+                clear()
+            os.write(_STDERR, f"{STOPPED}\n".encode())
+        finally:
+            os._exit(INTERRUPTED)
 
     before = signal.signal(signal.SIGINT, stop)
     try:

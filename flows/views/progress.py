@@ -60,11 +60,10 @@ class Progress:
             f"{self._rejected.total()} rejected; commonest finding {self._commonest()}"
         )
 
-    def last_word(self, sentence: str) -> None:
-        """The work ends here: the table goes, the sentence stays."""
+    def clear(self) -> None:
+        """The work ends here: the table goes."""
         if self._live:
             self._live.stop()
-        self.say(sentence)
 
     def say(self, sentence: str) -> None:
         """Something the user should know."""
