@@ -6,25 +6,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+from agentbound.data.dates import MONTHS, WEEKDAYS
 from agentbound.generators.embedded.draws import Draws, Undrawable
 
 __all__ = ["draw_clock", "draw_day", "draw_stamp"]
 
-_MONTHS: Final = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-_WEEKDAYS: Final = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 _SATURDAY: Final = 5
 _OPENS: Final = 7 * 60
 _CLOSES: Final = 19 * 60
@@ -77,11 +63,11 @@ def _put_stamp(draws: Draws, name: str, at: datetime) -> None:
 
 
 def _put_forms(draws: Draws, name: str, at: datetime) -> None:
-    values, month = draws.values, _MONTHS[at.month - 1]
+    values, month = draws.values, MONTHS[at.month - 1]
     values[f"{name}.day"] = _iso_day(at)
     values[f"{name}.long"] = f"{at.day} {month} {at.year}"
     values[f"{name}.short"] = f"{at.day} {month}"
-    values[f"{name}.weekday"] = _WEEKDAYS[at.weekday()]
+    values[f"{name}.weekday"] = WEEKDAYS[at.weekday()]
     values[f"{name}.month"] = month
     values[f"{name}.year"] = at.year
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
+from agentbound.data.dates import MONTHS
 from agentbound.data.records import Cell
 from agentbound.sandbox.state import State
 from agentbound.sandbox.world import World
@@ -35,22 +36,6 @@ def differing_values(world: World, before: State, after: State) -> list[Cell]:
     return [v for v in values if v not in (None, "", 0, 1)]
 
 
-_MONTHS: Final = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-
-
 def renderings(value: Cell) -> list[str]:
     """The ways in which a person writes a cell: as it is, as money, as a date."""
     if isinstance(value, int):
@@ -65,7 +50,7 @@ def renderings(value: Cell) -> list[str]:
     text = str(value)
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?", text):
         day = datetime.fromisoformat(text[:10])
-        month = _MONTHS[day.month - 1]
+        month = MONTHS[day.month - 1]
         return [text, text[:10], f"{day.day} {month}", f"{month} {day.day}", f"{day.day} {month[:3]}"]
     return [text]
 
