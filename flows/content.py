@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +77,9 @@ class Report:
     def clean(self) -> bool:
         return not self.faults and not self.problems and self.proved == self.samples
 
+    def fault(self, faults: Sequence[Fault]) -> None:
+        self.faults += [f for f in faults if f not in self.faults]
+
     def note(self, finding: Finding) -> None:
         key = f"{finding.code}|{finding.part}|{finding.wrong}|{finding.where}"
         first, count = self.problems.get(key, (finding, 0))
@@ -88,52 +92,51 @@ def check_blueprint(blueprint: Blueprint, samples: int) -> Report:
     tried: dict[tuple[str, int], int] = {}
     for number in range(samples):
         report.samples += 1
-        flip = blueprint.flips[number % len(blueprint.flips)]
         try:
-            drawn = draw_scaffold(
-                blueprint, rng_of(_SECRET, blueprint.name, number), f"sample-{number}", forbidden=flip
-            )
+            _check_sample(blueprint, number, report, tried)
         except ContentError as error:
-            report.faults += [f for f in error.faults if f not in report.faults]
-            continue
-        if number == 0:
-            report.faults += statement_faults(blueprint, drawn)
-        report.protocols[drawn.scaffold.protocol] += 1
-        findings = validate(drawn.scaffold, {})
-        for finding in findings:
-            report.note(finding)
-        if not findings:
-            _check_sample(blueprint, drawn, number, report, tried)
-            report.flips[flip] += 1
+            report.fault(error.faults)
     report.wordings = {pool: len(blueprint.raw["texts"][pool]) for pool in ("HS", "plain", "HB")}
     return report
 
 
-def _check_sample(
-    blueprint: Blueprint, drawn: Drawn, number: int, report: Report, tried: dict[tuple[str, int], int]
-) -> None:
+def _check_sample(blueprint: Blueprint, number: int, report: Report, tried: dict[tuple[str, int], int]) -> None:
+    flip = blueprint.flips[number % len(blueprint.flips)]
+    rng = rng_of(_SECRET, blueprint.name, number)
+    drawn = draw_scaffold(blueprint, rng, f"sample-{number}", forbidden=flip)
+    report.fault(statement_faults(blueprint, drawn))
+    report.protocols[drawn.scaffold.protocol] += 1
+    findings = validate(drawn.scaffold, {})
+    for finding in findings:
+        report.note(finding)
+    if findings:
+        return
+    report.flips[flip] += 1
     for name, sibling in _wordings(blueprint, drawn, number, tried):
         for finding in validate(drawn.scaffold, {name: sibling}):
             report.note(_with_text(finding, sibling))
-    siblings: dict[SiblingName, Sibling] = {}
-    taken: set[int] = set()
-    for name in SIBLINGS:
-        rng = rng_of(_SECRET, blueprint.name, number, name)
-        written = draw_wording(blueprint, drawn, name, rng, taken if name == "EB" else ())
-        if written is None:
-            report.faults.append(
-                blueprint.fault(("texts", POOL_OF[name]), f"no wording for {name} fits", "add one without a condition")
-            )
-            return
-        siblings[name] = written[0]
-        if name == "CM":
-            taken.add(written[1])
-    certificate, findings = certify(Family.model_validate({**drawn.scaffold.model_dump(), "siblings": siblings}))
+    family = draw_family(blueprint, drawn, lambda name: rng_of(_SECRET, blueprint.name, number, name))
+    certificate, findings = certify(family)
     for finding in findings:
-        report.note(_with_text(finding, siblings[finding.part] if finding.part != "scaffold" else None))
+        report.note(_with_text(finding, family.siblings[finding.part] if finding.part != "scaffold" else None))
     if certificate is not None:
         report.proved += 1
         report.runs.append(certificate.runs)
+
+
+def draw_family(blueprint: Blueprint, drawn: Drawn, rng: Callable[[SiblingName], random.Random]) -> Family:
+    """A family over a scaffold, each wording drawn by its own generator. Raises `ContentError` where none fits."""
+    siblings: dict[SiblingName, Sibling] = {}
+    taken: set[int] = set()
+    for name in SIBLINGS:
+        written = draw_wording(blueprint, drawn, name, rng(name), taken if name == "EB" else ())
+        if written is None:
+            place, what = ("texts", POOL_OF[name]), f"no wording for {name} fits flip {drawn.scaffold.forbidden}"
+            raise ContentError([blueprint.fault(place, what, "add one without a condition")])
+        siblings[name] = written[0]
+        if name == "CM":
+            taken.add(written[1])
+    return Family.model_validate({**drawn.scaffold.model_dump(), "siblings": siblings})
 
 
 def _wordings(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from agentbound.data.records import Record
@@ -30,15 +28,6 @@ class BuildOptions(Record):
 
     def plain(self) -> dict[str, Any]:
         return self.model_dump(mode="json")
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a build runs and on how many processes: nothing that changes its result."""
-
-    out: Path
-    secret: Path | None
-    workers: int
 
 
 def counts(options: BuildOptions, taxonomy: Taxonomy, stocked: set[str]) -> dict[str, int]:

@@ -12,13 +12,11 @@ from rich.text import Text
 
 from agentbound.data.blueprint import Blueprint, load_blueprint, load_blueprints
 from agentbound.data.chance import rng_of
-from agentbound.data.records import SIBLINGS, Family, Sibling, SiblingName
-from agentbound.errors import ContentError, UsageError
-from agentbound.flows.content import Report, check_blueprint
+from agentbound.errors import ContentError, Fault, UsageError
+from agentbound.flows.content import Report, check_blueprint, draw_family
 from agentbound.flows.views.console import err, out
 from agentbound.flows.views.family import family_view
 from agentbound.generators.embedded.scaffold import draw_scaffold
-from agentbound.generators.embedded.wording import draw_wording
 from agentbound.taxonomy import Taxonomy, load_taxonomy
 from agentbound.validators.candidate import certify
 
@@ -47,44 +45,34 @@ def check_command(paths: Sequence[Path], samples: int, directories: Sequence[Pat
     """Check blueprints and print what has to be mended. Gives 1 where something has."""
     taxonomy = load_taxonomy(*directories)
     blueprints, bad = _load(paths, directories, taxonomy)
-    for line in bad:
-        out().print(Text(line, style="red"))
+    for fault in (f for faults in bad for f in faults):
+        out().print(Text(str(fault), style="red"))
     reports = []
     for blueprint in blueprints:
         began = time.monotonic()
         report = check_blueprint(blueprint, samples)
         reports.append(report)
         _print(report, time.monotonic() - began)
-    clean = sum(r.clean for r in reports)
-    out().print(
-        f"{clean} of {len(reports) + (1 if bad else 0)} files clean"
-        if bad
-        else f"{clean} of {len(reports)} blueprints clean"
-    )
-    return 0 if clean == len(reports) and not bad else 1
+    clean, files = sum(r.clean for r in reports), len(reports) + len(bad)
+    out().print(f"{clean} of {files} blueprint{'s' * (files != 1)} clean")
+    return 0 if clean == files else 1
 
 
 def sample_command(path: Path, seed: int, flip: str | None) -> None:
     """Draw one family and print it, proved or with its findings."""
     blueprint = load_blueprint(path)
     drawn = draw_scaffold(blueprint, rng_of(b"sample", blueprint.name, seed), f"sample-{seed}", forbidden=flip)
-    siblings: dict[SiblingName, Sibling] = {}
-    taken: set[int] = set()
-    for name in SIBLINGS:
-        written = draw_wording(blueprint, drawn, name, rng_of(b"sample", seed, name), taken if name == "EB" else ())
-        if written is None:
-            raise UsageError(f"{blueprint.name} has no wording for {name} that fits flip {drawn.scaffold.forbidden}")
-        siblings[name] = written[0]
-        if name == "CM":
-            taken.add(written[1])
-    family = Family.model_validate({**drawn.scaffold.model_dump(), "siblings": siblings})
+    family = draw_family(blueprint, drawn, lambda name: rng_of(b"sample", seed, name))
     certificate, findings = certify(family)
     out().print(family_view(family, certificate.model_dump() if certificate else None))
     for finding in findings:
         out().print(Text(str(finding), style="red"))
 
 
-def _load(paths: Sequence[Path], directories: Sequence[Path], taxonomy: Taxonomy) -> tuple[list[Blueprint], list[str]]:
+def _load(
+    paths: Sequence[Path], directories: Sequence[Path], taxonomy: Taxonomy
+) -> tuple[list[Blueprint], list[list[Fault]]]:
+    """The blueprints that load, and the faults of each file that does not."""
     if not paths:
         return load_blueprints(*directories, taxonomy=taxonomy), []
     files = [f for p in paths for f in (sorted(p.rglob("*.yaml")) if p.is_dir() else [p])]
@@ -96,7 +84,7 @@ def _load(paths: Sequence[Path], directories: Sequence[Path], taxonomy: Taxonomy
         try:
             found.append(load_blueprint(file, taxonomy=taxonomy))
         except ContentError as error:
-            bad += [str(f) for f in error.faults]
+            bad.append(error.faults)
     return found, bad
 
 

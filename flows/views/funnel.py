@@ -11,7 +11,7 @@ from rich.table import Table
 def funnel_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Rows of `{category, requested, accepted, rejected, drafts, finding}`, with a sum beneath."""
     table = Table(title="from request to release", title_justify="left", title_style="bold")
-    table.add_column("category")
+    table.add_column("category", no_wrap=True, min_width=max((len(row["category"]) for row in rows), default=0))
     for column in ("requested", "accepted", "rejected", "drafts sent back"):
         table.add_column(column, justify="right")
     table.add_column("commonest finding")

@@ -65,10 +65,6 @@ class Progress:
         if self._live:
             self._live.stop()
 
-    def say(self, sentence: str) -> None:
-        """Something the user should know."""
-        self._console.print(Text(sentence))
-
     def _commonest(self, category: str | None = None) -> str:
         counts = self._findings[category] if category else sum(self._findings.values(), Counter())
         return "{} ({})".format(*counts.most_common(1)[0]) if counts else "none"
