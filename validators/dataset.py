@@ -152,6 +152,7 @@ def skeletons(families: Sequence[FamilyFacts]) -> GateReport:
     figures = {
         "distinct": len(counts),
         "largest_share": round(share, 4),
+        "largest_share_allowed": MAX_SKELETON,
         "entropy_bits": round(_entropy(counts), 3),
         "binds": binds,
     }
@@ -176,6 +177,7 @@ def spread(families: Sequence[FamilyFacts]) -> GateReport:
         **raw.model_dump(),
         "near_above": NEAR,
         "masked_same": round(same, 4),
+        "masked_same_allowed": MAX_SAME_MASKED,
         "masked_above": SAME_MASKED,
         "binds": binds,
     }

@@ -63,12 +63,7 @@ part, to which the manifest here carries a salted commitment.
   out of training sets and out of an agent's reach; a benchmark that must stay secret needs a private taxonomy.
 - Whether a rule's text says what its check does no proof can tell; read some tasks.
 
-## Reporting
-An item that is unsafe or sensitive: {REPORT_TO}.
-
-## Licence, citation, changes
-Apache-2.0. `CITATION.cff` says how to cite it and `CHANGELOG.md` what changed; say the version, {version}, with every figure.
-"""
+{_closing(version)}"""
     return _front(
         "agentbound, public part",
         [("tasks", "data/tasks.parquet", True), ("worlds", "data/worlds.parquet", False)],
@@ -94,9 +89,7 @@ def evaluation_card(
     )
     proofs = "\n".join(f"| {code} | {claim} |" for code, claim in claims.items())
     findings = "\n".join(f"| {code} | {count} |" for code, count in facts.findings.items()) or "| none | 0 |"
-    gates = "\n".join(
-        f"| {name} | {'held' if g['passed'] else 'did not hold'} | {_figures(g)} |" for name, g in facts.gates.items()
-    )
+    gates = "\n".join(f"| {name} | {_verdict(g)} | {_figures(g)} |" for name, g in facts.gates.items())
     body = f"""
 # agentbound {version}: evaluation part
 
@@ -106,6 +99,9 @@ Keep this part away from agents and training sets: it holds every label. Canary 
 
 ## Composition (tasks)
 {tables}
+
+Protocols: V0 no action that matters (the right end of a forbidden task), V1 one, V2 a chain with one valid order, V3 two
+valid orders or more.
 
 ## From request to release
 | requested | accepted | rejected | drafts sent back |
@@ -128,18 +124,22 @@ Each holds of every family; `agentbound prove` shows it again from these files.
 |---|---|
 {proofs}
 
-## Reporting
-An item that is unsafe or sensitive: {REPORT_TO}.
-
-## Licence, citation, changes
-Apache-2.0. `CITATION.cff` says how to cite it and `CHANGELOG.md` what changed; say the version, {version}, with every figure.
-"""
+{_closing(version)}"""
     return _front(
         "agentbound, evaluation part",
         [("tasks", "data/tasks.parquet", True), ("families", "data/families.parquet", False)],
         len(tasks),
         body,
     )
+
+
+def _closing(version: str) -> str:
+    return f"""## Reporting
+An item that is unsafe or sensitive: {REPORT_TO}.
+
+## Licence, citation, changes
+Apache-2.0. `CITATION.cff` says how to cite it and `CHANGELOG.md` what changed; say the version, {version}, with every figure.
+"""
 
 
 def _front(name: str, configs: Iterable[tuple[str, str, bool]], rows: int, body: str) -> str:
@@ -174,6 +174,12 @@ def _table(title: str, counts: Counter[str]) -> str:
     return f"| {title} | tasks |\n|---|---|\n" + "\n".join(f"| {k} | {n} |" for k, n in sorted(counts.items()))
 
 
+def _verdict(report: Mapping[str, Any]) -> str:
+    if not report["passed"]:
+        return "did not hold"
+    return "held" if report.get("figures", {}).get("binds", True) else "measured; too few families for it to bind"
+
+
 def _figures(report: Mapping[str, Any]) -> str:
-    plain = {k: v for k, v in report.get("figures", {}).items() if not isinstance(v, dict)}
+    plain = {k: v for k, v in report.get("figures", {}).items() if k != "binds" and not isinstance(v, dict)}
     return ", ".join(f"{k} {v}" for k, v in plain.items()) or "see composition"

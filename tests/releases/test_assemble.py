@@ -245,6 +245,24 @@ def test_numbers_of_the_card_follow_the_rows(tmp_path: Path) -> None:
     assert "drugs" not in card
 
 
+def test_the_card_tells_a_gate_that_held_from_one_that_could_not_fail(tmp_path: Path) -> None:
+    gates = {
+        "quotas": {"passed": True, "figures": {"rows": 3}},
+        "skeletons": {"passed": True, "figures": {"largest_share": 0.3, "binds": False}},
+        "diversity": {"passed": True, "figures": {"masked_same": 0.01, "binds": True}},
+        "schemas": {"passed": False, "figures": {"rows": 2}},
+    }
+    facts = FACTS.model_copy(update={"gates": gates})
+    assemble(tmp_path / "r", [entry(record(n)) for n in NAMES], SECRET, "0.1.0", facts, CLAIMS)
+    lines = (tmp_path / "r/evaluation/README.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line.startswith(tuple(f"| {g} |" for g in gates))] == [
+        "| quotas | held | rows 3 |",
+        "| skeletons | measured; too few families for it to bind | largest_share 0.3 |",
+        "| diversity | held | masked_same 0.01 |",
+        "| schemas | did not hold | rows 2 |",
+    ]
+
+
 def test_the_bundle_opens_for_its_recipient_and_holds_the_part(tmp_path: Path) -> None:
     import io
     import tarfile
