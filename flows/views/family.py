@@ -132,12 +132,12 @@ def _seen(setting: Setting, trace: Trace, evidence: Evidence) -> str:
 
 def _rules(family: Family) -> RenderableType:
     text = Text()
-    named: dict[tuple[str, str], None] = {}
+    named: set[tuple[str, str]] = set()
     for contract in family.authority.contracts:
         rules = [g.rule for g in contract.admit]
         rules += [c.rule for c in (contract.quota, contract.approval) if c is not None]
-        named.update({(r.table, r.key): None for r in rules if isinstance(r, RuleText)})
-    for table, key in named:
+        named |= {(r.table, r.key) for r in rules if isinstance(r, RuleText)}
+    for table, key in sorted(named, key=lambda rule: (rule[0], len(rule[1]), rule[1])):  # R-2 before R-10
         row = next((r for r in family.world.rows.get(table, []) if key in r.values()), {})
         body = max((str(v) for v in row.values()), key=len, default="")
         text.append(f"{key}  ", style="bold")
