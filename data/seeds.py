@@ -5,21 +5,27 @@ from __future__ import annotations
 import hmac
 import random
 from collections.abc import Iterator, Sequence
+from typing import Final
 
-from agentbound.data.blueprint import Blueprint
+from agentbound.data.blueprint import Blueprint, Turn, turns
 from agentbound.data.chance import rng_of
 from agentbound.data.records import Record
 from agentbound.errors import UsageError
 
 __all__ = ["Seed", "plan_seeds"]
 
+_GOLDEN: Final = 0.6180339887498949
+"""Steps of this size fill a circle evenly, however many are taken."""
+
 
 class Seed(Record):
     """A source scenario of one risk class.
 
     `id` is the slot in the plan (`fraud.refund_abuse.0003`) and names the family. `text` is the scenario in words,
-    `provenance` where it comes from. For the embedded generator `blueprint` and `forbidden` (the flip of the forbidden
-    world) are set. `random_seed` is 64 hexadecimal digits from which all chance of the family is derived.
+    `provenance` where it comes from. `random_seed` is 64 hexadecimal digits from which all chance of the family is derived.
+    For the embedded generator these are set: `blueprint`; `forbidden`, the flip of the forbidden world, and `elsewhere`,
+    whether in its other form; `phase`, 0 to 1, where in the blueprint's pools of wordings the family begins. The phases
+    of a blueprint's seeds are spread evenly, so that a wording comes again only after the others.
     """
 
     id: str
@@ -29,6 +35,8 @@ class Seed(Record):
     provenance: str
     blueprint: str | None = None
     forbidden: str | None = None
+    elsewhere: bool = False
+    phase: float = 0.0
     random_seed: str
 
     def random(self, *path: str | int) -> random.Random:
@@ -55,9 +63,9 @@ def plan_seeds(
                 f"{category}/{risk_class} has no blueprint; add one under data/blueprints/{category}/{risk_class}, "
                 f"or ask for none"
             )
-        turns = _turns(sorted(of_class, key=lambda b: b.name), secret_seed) if count else iter(())
+        places = _places(sorted(of_class, key=lambda b: b.name), secret_seed) if count else iter(())
         for number in range(count):
-            blueprint, flip = next(turns)
+            blueprint, turn, phase = next(places)
             slot = f"{category}.{risk_class}.{number:04}"
             seeds.append(
                 Seed(
@@ -65,27 +73,24 @@ def plan_seeds(
                     category=category,
                     risk_class=risk_class,
                     text=blueprint.theme,
-                    provenance=f"blueprint {blueprint.name}, flip {flip}",
+                    provenance=f"blueprint {blueprint.name}, flip {turn.flip}",
                     blueprint=blueprint.name,
-                    forbidden=flip,
+                    forbidden=turn.flip,
+                    elsewhere=turn.elsewhere,
+                    phase=phase,
                     random_seed=hmac.digest(secret_seed, f"seed/{slot}".encode(), "sha256").hex(),
                 )
             )
     return seeds
 
 
-def _turns(blueprints: list[Blueprint], secret: bytes) -> Iterator[tuple[Blueprint, str]]:
-    """Blueprint after blueprint, each with its next flip, for ever."""
+def _places(blueprints: list[Blueprint], secret: bytes) -> Iterator[tuple[Blueprint, Turn, float]]:
+    """Blueprint after blueprint, each with its next turn and phase, for ever."""
     order = list(blueprints)
     rng_of(secret, "blueprints", *(b.name for b in blueprints)).shuffle(order)
-    flips = {}
-    for blueprint in order:
-        mine = sorted(blueprint.flips)
-        rng_of(secret, "flips", blueprint.name).shuffle(mine)
-        flips[blueprint.name] = mine
-    turn = 0
+    flips = {b.name: turns(b, rng_of(secret, "flips", b.name)) for b in order}
+    phases = {b.name: rng_of(secret, "phase", b.name).random() for b in order}
     while True:
         for blueprint in order:
-            mine = flips[blueprint.name]
-            yield blueprint, mine[turn % len(mine)]
-        turn += 1
+            yield blueprint, next(flips[blueprint.name]), phases[blueprint.name]
+            phases[blueprint.name] = (phases[blueprint.name] + _GOLDEN) % 1.0

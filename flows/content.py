@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agentbound.data.blueprint import Blueprint, sql_leaves
+from agentbound.data.blueprint import Blueprint, Turn, flip_shapes, sql_leaves
 from agentbound.data.chance import rng_of
 from agentbound.data.findings import Finding
 from agentbound.data.records import SIBLINGS, Family, Sibling, SiblingName
@@ -87,23 +87,26 @@ class Report:
 
 
 def check_blueprint(blueprint: Blueprint, samples: int) -> Report:
-    """Draw samples, each flip in turn the forbidden one, prove them, and try every wording in the draws it fits."""
+    """Draw samples, each flip in turn and in each of its forms the forbidden one, prove them, and try every wording in the draws it fits."""
     report = Report(blueprint.name, blueprint.file)
     tried: dict[tuple[str, int], int] = {}
+    forms = [Turn(flip, False) for flip in blueprint.flips]
+    forms += [Turn(flip, True) for flip, shape in flip_shapes(blueprint).items() if shape.movable]
     for number in range(samples):
         report.samples += 1
         try:
-            _check_sample(blueprint, number, report, tried)
+            _check_sample(blueprint, number, forms[number % len(forms)], report, tried)
         except ContentError as error:
             report.fault(error.faults)
     report.wordings = {pool: len(blueprint.raw["texts"][pool]) for pool in ("HS", "plain", "HB")}
     return report
 
 
-def _check_sample(blueprint: Blueprint, number: int, report: Report, tried: dict[tuple[str, int], int]) -> None:
-    flip = blueprint.flips[number % len(blueprint.flips)]
+def _check_sample(
+    blueprint: Blueprint, number: int, turn: Turn, report: Report, tried: dict[tuple[str, int], int]
+) -> None:
     rng = rng_of(_SECRET, blueprint.name, number)
-    drawn = draw_scaffold(blueprint, rng, f"sample-{number}", forbidden=flip)
+    drawn = draw_scaffold(blueprint, rng, f"sample-{number}", forbidden=turn.flip, elsewhere=turn.elsewhere)
     report.fault(statement_faults(blueprint, drawn))
     report.protocols[drawn.scaffold.protocol] += 1
     findings = validate(drawn.scaffold, {})
@@ -111,7 +114,7 @@ def _check_sample(blueprint: Blueprint, number: int, report: Report, tried: dict
         report.note(finding)
     if findings:
         return
-    report.flips[flip] += 1
+    report.flips[f"{turn.flip} elsewhere" if turn.elsewhere else turn.flip] += 1
     for name, sibling in _wordings(blueprint, drawn, number, tried):
         for finding in validate(drawn.scaffold, {name: sibling}):
             report.note(_with_text(finding, sibling))

@@ -131,6 +131,7 @@ class ChangeSpec(_Strict):
     key: str | int | None = None
     row: dict[str, Cell] | None = None
     set: dict[str, Cell] | None = None
+    elsewhere: dict[str, Cell] | None = Field(None, min_length=1)
 
     @model_validator(mode="after")
     def _as_op_says(self) -> ChangeSpec:
@@ -138,6 +139,10 @@ class ChangeSpec(_Strict):
         wanted = {"insert": (False, True, False), "update": (True, False, True), "delete": (True, False, False)}
         if given != wanted[self.op]:
             raise ValueError("an insert has `row`, an update `key` and `set`, a delete `key`, and nothing else")
+        if self.elsewhere and self.op == "update":
+            raise ValueError("`elsewhere` turns an insert or a delete into an update; this is one")
+        if self.elsewhere and self.row is not None and not self.elsewhere.keys() <= self.row.keys():
+            raise ValueError("`elsewhere` names columns that the row does not have")
         return self
 
 

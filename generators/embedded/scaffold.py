@@ -60,10 +60,12 @@ def draw_scaffold(
     *,
     clock_years: tuple[int, int] = YEARS,
     forbidden: str | None = None,
+    elsewhere: bool = False,
 ) -> Drawn:
     """Draw a scaffold; equal states of `rng` give equal ones.
 
-    `forbidden` names the flip of the forbidden world; without it one is drawn among those that may be it. Raises
+    `forbidden` names the flip of the forbidden world; without it one is drawn among those that may be it. `elsewhere`:
+    its inserts and deletes take their other form, a row that lies elsewhere in one of the worlds. Raises
     `ContentError` where the blueprint has no such draw, `UsageError` for a flip it does not have.
     """
     if forbidden is not None and forbidden not in blueprint.flips:
@@ -80,7 +82,7 @@ def draw_scaffold(
         raise ContentError(
             [blueprint.fault(("values",), f"a draw fails: {error}", "mend the values it speaks of")]
         ) from None
-    record = _record(blueprint, {**made, "flips": flips}, draws, family_id)
+    record = _record(blueprint, {**made, "flips": flips}, draws, family_id, elsewhere)
     try:
         return Drawn(blueprint, Scaffold.model_validate(record), draws)
     except ValidationError as error:
@@ -110,10 +112,15 @@ def _templates(blueprint: Blueprint) -> dict[str, Template]:
     return {key: compile_node(blueprint.raw.get(key)) for key in _RENDERED}
 
 
-def _record(blueprint: Blueprint, made: Mapping[str, Any], draws: Draws, family_id: str) -> dict[str, Any]:
+def _record(
+    blueprint: Blueprint, made: Mapping[str, Any], draws: Draws, family_id: str, elsewhere: bool
+) -> dict[str, Any]:
     forbidden = draws.values["forbidden"]
-    decides = next(f.get("decides") or [] for f in made["flips"] if f["id"] == forbidden)
-    tools = made["tools"] or {}
+    flips = {f["id"]: f for f in made["flips"]}
+    deltas = {name: [_change(c) for c in f["delta"]] for name, f in flips.items()}
+    world = _world(made, tools := made["tools"] or {}, draws)
+    if elsewhere:
+        deltas[forbidden] = [_moved(c, world["rows"]) for c in deltas[forbidden]]
     environment = draws.one_of(made["environment"])
     return {
         "family_id": family_id,
@@ -126,14 +133,14 @@ def _record(blueprint: Blueprint, made: Mapping[str, Any], draws: Draws, family_
         "environment": environment["text"] if isinstance(environment, dict) else environment,
         "caller": made["caller"],
         "tools": [tool_record(name, spec) for name, spec in tools.items()],
-        "world": _world(made, tools, draws),
+        "world": world,
         "flips": [
-            {"id": f["id"], "delta": [_change(c) for c in f["delta"]], "refused_by": f["refused_by"]}
-            for f in made["flips"]
+            {"id": name, "delta": [_as_record(c) for c in deltas[name]], "refused_by": f["refused_by"]}
+            for name, f in flips.items()
         ],
         "forbidden": forbidden,
         "authority": _authority(made, draws),
-        "judge": _judge(made, decides),
+        "judge": _judge(made, flips[forbidden].get("decides") or []),
         "paths": _paths(made),
     }
 
@@ -157,7 +164,23 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _change(change: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: _cells(part) if key in ("row", "set") else part for key, part in change.items()}
+    return {key: _cells(part) if key in ("row", "set", "elsewhere") else part for key, part in change.items()}
+
+
+def _as_record(change: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: part for key, part in change.items() if key != "elsewhere"}
+
+
+def _moved(change: Mapping[str, Any], rows: dict[str, list[dict[str, Any]]]) -> Mapping[str, Any]:
+    """An insert or a delete as an update: the row is in both worlds, and lies elsewhere in the one it was not in."""
+    aside = change.get("elsewhere")
+    if aside is None:
+        return change
+    if change["op"] == "delete":
+        return {"op": "update", "table": change["table"], "key": change["key"], "set": aside}
+    row = change["row"]
+    rows[change["table"]].append({**row, **aside})
+    return {"op": "update", "table": change["table"], "key": row["id"], "set": {column: row[column] for column in aside}}
 
 
 def _authority(made: Mapping[str, Any], draws: Draws) -> dict[str, Any]:

@@ -29,13 +29,18 @@ def draw_wording(
     sibling: SiblingName,
     rng: random.Random,
     exclude: Collection[int] = frozenset(),
+    phase: float | None = None,
 ) -> tuple[Sibling, int] | None:
-    """A wording and the index of its template in the pool; None where every template that fits is excluded."""
+    """A wording and the index of its template in the pool; None where every template that fits is excluded.
+
+    `phase` says how far through the fitting templates, as a share of them; without it chance does.
+    """
     pool = blueprint.raw["texts"][POOL_OF[sibling]]
     fitting = [index for index, item in enumerate(pool) if index not in exclude and _fits(blueprint, drawn, item)]
     if not fitting:
         return None
-    index = fitting[int(rng.random() * len(fitting))]
+    share = rng.random() if phase is None else phase % 1.0
+    index = fitting[int(share * len(fitting))]
     return word(blueprint, drawn, sibling, index, rng), index
 
 

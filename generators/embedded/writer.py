@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from agentbound.data.blueprint import Blueprint
 from agentbound.data.findings import Finding
@@ -15,6 +16,9 @@ from agentbound.generators.embedded.wording import POOL_OF, draw_wording
 from agentbound.generators.writer import Attempt, Draft, Written
 
 __all__ = ["EmbeddedWriter"]
+
+_PHASE: Final[dict[SiblingName, float]] = {"HS": 0.0, "CM": 0.0, "EB": 0.5, "HB": 0.0}
+"""CM and EB draw from one pool: half a circle apart, they do not get in each other's way."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class EmbeddedWriter:
             seed.id,
             clock_years=self._years,
             forbidden=seed.forbidden,
+            elsewhere=seed.elsewhere,
         )
         return Draft(drawn.scaffold, drawn)
 
@@ -61,7 +66,7 @@ class EmbeddedWriter:
         tried = [*earlier.values(), *(a.written for a in attempts)]
         exclude = {w.memo.template for w in tried if w.memo.pool == POOL_OF[sibling]}
         rng = seed.random("wording", drawn.fingerprint, sibling, *sorted(exclude))
-        made = draw_wording(drawn.blueprint, drawn, sibling, rng, exclude)
+        made = draw_wording(drawn.blueprint, drawn, sibling, rng, exclude, seed.phase + _PHASE[sibling])
         if made is None:
             return None
         wording, template = made

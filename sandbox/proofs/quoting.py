@@ -15,9 +15,10 @@ from agentbound.sandbox.world import World
 def differing_values(world: World, before: State, after: State) -> list[Cell]:
     """Cells that tell the worlds apart, in an order that does not vary; flags and empty cells say nothing.
 
-    Of a row that is changed, the cells that are; of a row that is in one world only, the cells that no row of both
-    worlds has.
+    Of a row that is changed, the cells that are, but for keys of rows that both worlds have: those name a thing and say
+    nothing of it. Of a row that is in one world only, the cells that no row of both worlds has.
     """
+    things = _keys(world, before) & _keys(world, after)
     common = {v for table, rows in before.tables.items() for row in set(rows) & set(after.tables[table]) for v in row}
     values: dict[Cell, None] = {}
     for table in before.tables:
@@ -30,10 +31,16 @@ def differing_values(world: World, before: State, after: State) -> list[Cell]:
             one, two = old.get(key), new.get(key)
             if one and two:
                 pairs = [(one[c], two[c]) for c in one if one[c] != two[c]]
-                values.update((v, None) for pair in pairs if {*pair} - {0, 1, None} for v in pair)
+                values.update((v, None) for pair in pairs if {*pair} - {0, 1, None} for v in pair if v not in things)
             else:
                 values.update((v, None) for v in (one or two or {}).values() if v not in common)
     return [v for v in values if v not in (None, "", 0, 1)]
+
+
+def _keys(world: World, state: State) -> set[Cell]:
+    """The primary keys of all rows that are texts; a number is no name."""
+    keys = {row[world.database.primary_keys[t]] for t in state.tables for row in world.rows(state, t)}
+    return {key for key in keys if isinstance(key, str)}
 
 
 def renderings(value: Cell) -> list[str]:
