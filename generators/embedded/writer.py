@@ -17,7 +17,7 @@ from agentbound.generators.writer import Attempt, Draft, Written
 
 __all__ = ["EmbeddedWriter"]
 
-_PHASE: Final[dict[SiblingName, float]] = {"HS": 0.0, "CM": 0.0, "EB": 0.5, "HB": 0.0}
+_APART: Final = 0.5
 """CM and EB draw from one pool: half a circle apart, they do not get in each other's way."""
 
 
@@ -66,8 +66,14 @@ class EmbeddedWriter:
         tried = [*earlier.values(), *(a.written for a in attempts)]
         exclude = {w.memo.template for w in tried if w.memo.pool == POOL_OF[sibling]}
         rng = seed.random("wording", drawn.fingerprint, sibling, *sorted(exclude))
-        made = draw_wording(drawn.blueprint, drawn, sibling, rng, exclude, seed.phase + _PHASE[sibling])
+        made = draw_wording(drawn.blueprint, drawn, sibling, rng, exclude, _phase(seed, sibling))
         if made is None:
             return None
         wording, template = made
         return Written(wording, _Choice(POOL_OF[sibling], template))
+
+
+def _phase(seed: Seed, sibling: SiblingName) -> float:
+    """Chance says which of CM and EB takes which end, or a wording seen in one would tell that the next is the other."""
+    first = "CM" if seed.random("first").random() < 0.5 else "EB"
+    return seed.phase + (_APART if sibling in ("CM", "EB") and sibling != first else 0.0)
