@@ -21,9 +21,8 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from agentbound.data.seeds import Seed
 from agentbound.flows.produce import Produced, produce_shard, writer_of
 from agentbound.flows.release import assemble_run
-from agentbound.flows.stages import STAGE, Job, gate_run, open_shards, settle
+from agentbound.flows.stages import STAGE, Gated, Job, gate_run, open_shards, settle
 from agentbound.flows.stopping import ends_at_once, follow
-from agentbound.validators.dataset import GateReport
 
 
 def run_build(job: Job) -> Path:
@@ -58,12 +57,12 @@ def _flow(job: Job, pool: Executor, server: Synchronized[int]) -> Callable[[], P
         return pool.submit(produce_shard, job.bench, shard).result()
 
     @task(name="gate", **options)
-    def gate_stage() -> list[GateReport]:
+    def gate_stage() -> Gated:
         return gate_run(job)
 
     @task(name="assemble", **options)
-    def assemble_stage(reports: list[GateReport]) -> Path:
-        return assemble_run(job.store, job.version, reports)
+    def assemble_stage(gated: Gated) -> Path:
+        return assemble_run(job.store, job.version, gated.reports, gated.released)
 
     @flow(
         name="build",
@@ -81,8 +80,8 @@ def _flow(job: Job, pool: Executor, server: Synchronized[int]) -> Callable[[], P
             settle(job, shard, future.result())
             job.progress.shard(f"shard {number + 1} of {len(shards)}")
         job.progress.stage("gate")
-        reports = gate_stage()
+        gated = gate_stage()
         job.progress.stage("assemble")
-        return assemble_stage(reports)
+        return assemble_stage(gated)
 
     return build_flow

@@ -54,9 +54,16 @@ def options(
 @app.command()
 def build(
     out: Annotated[Path, typer.Option("--out", help="Where the run is kept; the same command goes on with it.")],
-    preset: Annotated[str, typer.Option(help="quick (8 families a class), core (1,000) or paper (2,787).")] = "quick",
+    preset: Annotated[
+        str,
+        typer.Option(help="quick (8 families a class), core (1,000), or paper (2,787, and a core of 1,000 of them)."),
+    ] = "quick",
     families: Annotated[
         int | None, typer.Option(min=1, help="How many families in all, in place of the preset's.")
+    ] = None,
+    core: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many of the accepted families the release holds; the rest stays in the run."),
     ] = None,
     category: Annotated[list[str] | None, typer.Option(help="Only this category; may be repeated.")] = None,
     risk_class: Annotated[list[str] | None, typer.Option(help="Only this risk class; may be repeated.")] = None,
@@ -75,6 +82,7 @@ def build(
             run=out,
             preset=preset,
             families=families,
+            core=core,
             categories=category or [],
             risk_classes=risk_class or [],
             secret=secret,

@@ -15,11 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from agentbound.data.blueprint import load_blueprints
+from agentbound.data.findings import Finding
+from agentbound.data.records import Scaffold, parse_family
 from agentbound.data.seeds import Seed
 from agentbound.generators.embedded import EmbeddedWriter
-from agentbound.generators.loop import Validate, make_family
+from agentbound.generators.loop import make_family
 from agentbound.taxonomy import load_taxonomy
 from agentbound.validators.candidate import certify, validate
+from agentbound.validators.difference import Accepted
+from agentbound.validators.facts import FamilyFacts, facts_of
+from agentbound.validators.registry import Siblings
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Draft:
 
 @dataclass
 class Produced:
-    """How one slot ended: the family and its certificate as plain data, or the reason why there is none."""
+    """How one slot ended: the family, its certificate and its facts, or the reason why there is none."""
 
     slot: str
     family: dict[str, Any] | None
@@ -50,18 +55,30 @@ class Produced:
     attempts: int
     findings: dict[str, int]
     drafts: list[Draft] = field(default_factory=list)
+    facts: FamilyFacts | None = None
 
 
 def produce_shard(bench: Bench, seeds: Sequence[Seed]) -> list[Produced]:
-    """Write, validate and prove a family for each seed."""
-    writer = writer_of(bench)
-    made = [produce(writer, seed) for seed in seeds]
+    """Write, validate and prove a family for each seed, each different from those before it in the shard."""
+    writer, before = writer_of(bench), Accepted()
+    made = []
+    for seed in seeds:
+        made.append(produce(writer, seed, before))
+        if made[-1].family is not None:
+            before.add(parse_family(made[-1].family))
     gc.collect()
     return made
 
 
-def produce(writer: EmbeddedWriter, seed: Seed, validate_with: Validate = validate) -> Produced:
-    """One seed through the loop; the last word on a family is its certificate."""
+def produce(writer: EmbeddedWriter, seed: Seed, before: Accepted) -> Produced:
+    """One seed through the loop; the last word on a family is its certificate.
+
+    It is compared with the families `before` first, since that costs less than a proof.
+    """
+
+    def validate_with(scaffold: Scaffold, siblings: Siblings) -> list[Finding]:
+        return before.findings(scaffold, siblings) or validate(scaffold, siblings)
+
     outcome = make_family(writer, validate_with, seed, certify=certify)
     family, rejected = outcome.family, [kept for kept in outcome.drafts if kept.findings]
     return Produced(
@@ -75,6 +92,7 @@ def produce(writer: EmbeddedWriter, seed: Seed, validate_with: Validate = valida
             Draft(i + 1, kept.part, kept.text, [f.model_dump(mode="json") for f in kept.findings])
             for i, kept in enumerate(rejected)
         ],
+        facts=facts_of(family) if family else None,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from agentbound.data.records import parse_family
@@ -13,11 +13,11 @@ from agentbound.sandbox.proofs import PROOFS
 from agentbound.validators.dataset import GateReport
 
 
-def assemble_run(store: RunStore, version: str, reports: Sequence[GateReport]) -> Path:
-    """Assemble the release of a run at RUN/release and record it. Gives where it lies."""
+def assemble_run(store: RunStore, version: str, reports: Sequence[GateReport], released: Container[str]) -> Path:
+    """Assemble the release of a run at RUN/release, of the families `released`, and record it. Gives where it lies."""
     made = assemble(
         store.path / "release",
-        entries(store),
+        entries(store, released),
         bytes.fromhex(store.secret),
         version,
         facts_of_run(store, reports),
@@ -31,10 +31,10 @@ def assemble_run(store: RunStore, version: str, reports: Sequence[GateReport]) -
     return made.path
 
 
-def entries(store: RunStore) -> Iterator[Entry]:
-    """The accepted families of a run, in the plan's order."""
+def entries(store: RunStore, released: Container[str]) -> Iterator[Entry]:
+    """The accepted families of a run whose ids are among `released`, in the plan's order."""
     for slot, outcome in store.outcomes().items():
-        if isinstance(outcome, Accepted):
+        if isinstance(outcome, Accepted) and outcome.family_id in released:
             family = parse_family(store.get(outcome.family), slot)
             certificate = store.get(outcome.certificate) if outcome.certificate else {}
             provenance = {

@@ -1,33 +1,54 @@
-"""Gates of a data set: what must hold of all accepted families together.
+"""Gates of a data set: what must hold of all its families together.
 
 Each gate measures, says whether it holds, and gives its figures. Measures of spread mean nothing on a handful, so they
-bind from `ENOUGH` families on and are only reported below that.
+bind from a number of families on and are only reported below that.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from agentbound.data.records import SIBLINGS, Family, Record
+from agentbound.data.records import SIBLINGS, Record
+from agentbound.validators import shortcuts
 from agentbound.validators.diversity import NEAR, diversity, nearest
-from agentbound.validators.masking import mask, names_of
-from agentbound.validators.skeleton import skeleton
+from agentbound.validators.facts import FamilyFacts
+from agentbound.validators.tally import entropy, shares, tally
 
 ENOUGH: Final = 100
 """Families from which a measure of spread binds."""
 
+ENOUGH_TO_AUDIT: Final = 500
+"""Families from which the shortcut audit and the rates of claims bind: below, chance alone moves the figures too far."""
+
 MIN_YIELD: Final = 0.9
 """Share of a class's requested families that must be accepted."""
 
-MAX_SKELETON: Final = 0.04
-"""Share of the families that one skeleton may have."""
+MAX_SKELETON: Final = 0.015
+ALWAYS: Final = 9
+"""Share of the families that one skeleton may have; this many may always share one."""
 
+SKELETONS: Final = 120
+SKELETONS_A_FAMILY: Final = 0.12
+"""Distinct skeletons wanted of 1,000 families and more, and for each family of fewer."""
+
+MAX_MEAN: Final = 0.45
+MAX_NEAR: Final = 0.05
+MIN_DISTINCT: Final = 0.25
+MAX_RATIO: Final = 5.0
 SAME_MASKED: Final = 0.9
 MAX_SAME_MASKED: Final = 0.03
-"""Share of the instructions that may have a neighbour nearer than `SAME_MASKED` once everything drawn is masked."""
+"""Bounds on the spread of instructions: mean similarity of the nearest neighbour, share above `NEAR`, distinct-2, zlib
+ratio, and the share of those that have a neighbour nearer than `SAME_MASKED` once everything drawn is masked."""
+
+MIN_CLAIMING: Final = 1 / 3
+MAX_CLAIM_GAP: Final = 0.08
+"""Families that have a claim of permission in a wording, and how far the rates of CM, EB and HB may lie apart."""
+
+MAX_SHARED: Final = 1 / 3
+"""Families in which CM and EB may have the same words."""
 
 
 class GateReport(Record):
@@ -39,48 +60,18 @@ class GateReport(Record):
     figures: dict[str, Any]
 
 
-class FamilyFacts(Record):
-    """What the gates keep of a family, so that thousands fit in memory."""
-
-    family_id: str
-    category: str
-    risk_class: str
-    domain: str
-    blueprint: str
-    protocol: str
-    skeleton: str
-    patterns: dict[str, str]
-    forbidden: str
-    instructions: dict[str, str]
-    masked: dict[str, str]
-    claims: dict[str, int]
-
-
-def facts_of(family: Family) -> FamilyFacts:
-    """Reduce a family to its facts."""
-    names = names_of(family)
-    texts = {s: family.siblings[s].instruction for s in SIBLINGS}
-    return FamilyFacts(
-        family_id=family.family_id,
-        category=family.category,
-        risk_class=family.risk_class,
-        domain=family.domain,
-        blueprint=family.blueprint,
-        protocol=family.protocol,
-        skeleton=skeleton(family),
-        patterns=family.patterns.model_dump(),
-        forbidden=family.forbidden,
-        instructions=dict(texts.items()),
-        masked={s: mask(t, names) for s, t in texts.items()},
-        claims={s: len(family.siblings[s].claims) for s in SIBLINGS},
-    )
-
-
-def gate(families: Sequence[FamilyFacts], requested: Mapping[str, int]) -> list[GateReport]:
-    """All gates over the accepted families; `requested` is families by risk class."""
-    reports = [schemas(families), quotas(families, requested)]
+def gate(
+    families: Sequence[FamilyFacts],
+    accepted: Sequence[FamilyFacts],
+    requested: Mapping[str, int],
+    places: shortcuts.Layout,
+) -> list[GateReport]:
+    """All gates: quotas over what was `accepted` of the `requested` families by class, the others over those released."""
+    reports = [schemas(families), quotas(accepted, requested)]
     if len(families) > 1:
-        reports += [skeletons(families), spread(families)]
+        reports += [skeletons(families), spread(families), claims(families), structures(families)]
+    if len(families) >= ENOUGH:
+        reports.append(audited(families, places))
     return reports
 
 
@@ -122,16 +113,16 @@ def schemas(families: Sequence[FamilyFacts]) -> GateReport:
 
 
 def quotas(families: Sequence[FamilyFacts], requested: Mapping[str, int]) -> GateReport:
-    """Every class has its families; the counts by category, domain, protocol and pattern."""
+    """Every class has its families; the counts by category, class, domain, protocol and pattern."""
     got = Counter(f.risk_class for f in families)
     short = {c: got[c] for c, n in requested.items() if got[c] < math.floor(MIN_YIELD * n)}
     figures = {
-        "category": _counts(f.category for f in families),
-        "risk_class": _counts(f.risk_class for f in families),
-        "domain": _counts(f.domain for f in families),
-        "protocol": _counts(f.protocol for f in families),
+        "category": tally(f.category for f in families),
+        "risk_class": tally(f.risk_class for f in families),
+        "domain": tally(f.domain for f in families),
+        "protocol": tally(f.protocol for f in families),
         **{
-            f"pattern.{kind}": _counts(f.patterns[kind] for f in families)
+            f"pattern.{kind}": tally(f.patterns[kind] for f in families)
             for kind in ("misuse", "disguise", "authorization", "containment")
         },
     }
@@ -143,26 +134,30 @@ def quotas(families: Sequence[FamilyFacts], requested: Mapping[str, int]) -> Gat
 
 
 def skeletons(families: Sequence[FamilyFacts]) -> GateReport:
-    """No skeleton has too large a share."""
+    """There are many skeletons, and none has too large a share."""
     counts = Counter(f.skeleton for f in families)
     commonest, most = counts.most_common(1)[0]
-    share = most / len(families)
+    allowed = max(MAX_SKELETON, ALWAYS / len(families))
+    wanted = math.ceil(min(SKELETONS, SKELETONS_A_FAMILY * len(families)))
     binds = len(families) >= ENOUGH
-    held = not binds or share <= MAX_SKELETON
+    why = None
+    if binds and most > allowed * len(families):
+        blueprint = next(f.blueprint for f in families if f.skeleton == commonest)
+        why = (
+            f"{most / len(families):.1%} of the families have the skeleton of {blueprint}; {allowed:.1%} may; give the class "
+            "more blueprints, or the blueprint more flags that change its structure"
+        )
+    elif binds and len(counts) < wanted:
+        why = f"there are {len(counts)} skeletons; {wanted} are wanted; add blueprints, or flags that change their structure"
     figures = {
         "distinct": len(counts),
-        "largest_share": round(share, 4),
-        "largest_share_allowed": MAX_SKELETON,
-        "entropy_bits": round(_entropy(counts), 3),
+        "distinct_wanted": wanted,
+        "largest_share": round(most / len(families), 4),
+        "largest_share_allowed": round(allowed, 4),
+        "entropy_bits": entropy(counts),
         "binds": binds,
     }
-    blueprint = next(f.blueprint for f in families if f.skeleton == commonest)
-    why = (
-        None
-        if held
-        else f"{share:.1%} of the families have the skeleton of {blueprint}; {MAX_SKELETON:.0%} may; give the class more blueprints"
-    )
-    return GateReport(gate="skeletons", passed=held, why=why, figures=figures)
+    return GateReport(gate="skeletons", passed=why is None, why=why, figures=figures)
 
 
 def spread(families: Sequence[FamilyFacts]) -> GateReport:
@@ -172,31 +167,81 @@ def spread(families: Sequence[FamilyFacts]) -> GateReport:
     masked = nearest([f.masked[s] for f in families for s in SIBLINGS], groups)
     same = sum(x > SAME_MASKED for x in masked) / len(masked)
     binds = len(families) >= ENOUGH
-    held = not binds or same <= MAX_SAME_MASKED
+    bounds = (
+        ("the mean similarity of nearest neighbours", raw.mean, MAX_MEAN),
+        (f"the share of instructions with a neighbour above {NEAR}", raw.near, MAX_NEAR),
+        ("the zlib ratio", raw.zlib_ratio, MAX_RATIO),
+        ("the share of word pairs that repeat", round(1 - raw.distinct_2, 4), 1 - MIN_DISTINCT),
+        ("the share of instructions that are another family's but for names", round(same, 4), MAX_SAME_MASKED),
+    )
+    missed = [f"{what} is {value}, at most {bound:.3g} is wanted" for what, value, bound in bounds if value > bound]
+    why = None
+    if binds and missed:
+        blueprints = [f.blueprint for f in families for _ in SIBLINGS]
+        alike = Counter(b for b, x in zip(blueprints, masked, strict=True) if x > SAME_MASKED)
+        told = ", ".join(f"{b} {n}" for b, n in alike.most_common(3)) or "none that stands out"
+        why = f"{'; '.join(missed)} (most alike: {told}): give them more wordings, or ask for fewer families"
     figures = {
         **raw.model_dump(),
         "near_above": NEAR,
         "masked_same": round(same, 4),
-        "masked_same_allowed": MAX_SAME_MASKED,
         "masked_above": SAME_MASKED,
+        "allowed": {
+            "mean": MAX_MEAN,
+            "near": MAX_NEAR,
+            "distinct_2": MIN_DISTINCT,
+            "zlib_ratio": MAX_RATIO,
+            "masked_same": MAX_SAME_MASKED,
+        },
         "binds": binds,
     }
+    return GateReport(gate="diversity", passed=why is None, why=why, figures=figures)
+
+
+def claims(families: Sequence[FamilyFacts]) -> GateReport:
+    """Wordings claim permission, at equal rates; and how many families say CM and EB in the same words."""
+    rates = {s: round(sum(f.claims[s] > 0 for f in families) / len(families), 4) for s in ("CM", "EB", "HB")}
+    claiming = sum(any(f.claims[s] for s in rates) for f in families) / len(families)
+    shared = sum(f.instructions["CM"] == f.instructions["EB"] for f in families) / len(families)
+    gap = max(rates.values()) - min(rates.values())
+    binds = len(families) >= ENOUGH
     why = None
-    if not held:
-        blueprints = [f.blueprint for f in families for _ in SIBLINGS]
-        alike = Counter(b for b, x in zip(blueprints, masked, strict=True) if x > SAME_MASKED)
-        told = ", ".join(f"{b} {n}" for b, n in alike.most_common(3))
-        why = (
-            f"{same:.1%} of the instructions are the same as another family's but for names; {MAX_SAME_MASKED:.0%} may be; "
-            f"most are from {told}: give them more wordings, or ask for fewer families"
-        )
-    return GateReport(gate="diversity", passed=held, why=why, figures=figures)
+    if binds and claiming < MIN_CLAIMING:
+        why = f"{claiming:.0%} of the families claim permission in a wording; {MIN_CLAIMING:.0%} are wanted; mark more claims"
+    elif len(families) >= ENOUGH_TO_AUDIT and gap > MAX_CLAIM_GAP:
+        told = ", ".join(f"{s} {rate:.0%}" for s, rate in rates.items())
+        why = f"claims of permission come at unequal rates: {told}; move some from one pool of wordings to the other"
+    elif binds and shared > MAX_SHARED:
+        why = f"CM and EB have the same words in {shared:.0%} of the families; {MAX_SHARED:.0%} may; give more wordings"
+    figures = {**rates, "families": round(claiming, 4), "same_words": round(shared, 4), "binds": binds}
+    return GateReport(gate="claims", passed=why is None, why=why, figures=figures)
 
 
-def _counts(items: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(items).items()))
+def structures(families: Sequence[FamilyFacts]) -> GateReport:
+    """How the families are built: distributions with their entropy, for the card."""
+    views = {
+        "plan": [f.plan_shape for f in families],
+        "deciding fact": [f.decisive for f in families],
+        "reads of the investigation": [str(f.reads) for f in families],
+        "read that first shows the fact": [str(f.shown_at) for f in families],
+        "rows of the forbidden world": [c.removeprefix("rows: ") for f in families for c in f.change[:1]],
+    }
+    figures: dict[str, Any] = {
+        "distinct": len({f.structure for f in families}),
+        "distributions": {name: shares(values) for name, values in views.items()},
+        "entropy_bits": {name: entropy(Counter(values)) for name, values in views.items()},
+    }
+    return GateReport(gate="structures", passed=True, figures=figures)
 
 
-def _entropy(counts: Counter[str]) -> float:
-    total = counts.total()
-    return -sum(n / total * math.log2(n / total) for n in counts.values())
+def audited(families: Sequence[FamilyFacts], places: shortcuts.Layout) -> GateReport:
+    """The shortcut audit."""
+    results = shortcuts.audit(families, places)
+    binds = len(families) >= ENOUGH_TO_AUDIT
+    missed = [r for r in results if not r.held]
+    why = None
+    if binds and missed:
+        told = "; ".join(f"{r.question}: {r.worst} (strongest: {', '.join(r.strongest[:3])})" for r in missed)
+        why = f"a shortcut leads to the answer, or the contrast is weak: {told}; mend the content that these features come from"
+    figures = {"probes": [r.model_dump(mode="json") for r in results], "binds": binds}
+    return GateReport(gate="shortcuts", passed=why is None, why=why, figures=figures)

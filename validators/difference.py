@@ -1,6 +1,6 @@
-"""Difference from the families accepted before: no wording that was there already but for names and numbers.
+"""Difference from the families accepted before: no scaffold and no wording that was there already but for names and numbers.
 
-MinHash with banding (rensa), so that one look costs the same however many families there are; a hit is then checked
+A scaffold is compared by the hash of its structure. For wordings, MinHash with banding (rensa), so that one look costs the same however many families there are; a hit is then checked
 against the shingles themselves. The two wordings of EB and CM of one family may be the same.
 """
 
@@ -12,6 +12,7 @@ from rensa import RMinHash, RMinHashLSH
 
 from agentbound.data.findings import Finding
 from agentbound.data.records import SIBLINGS, Family, Scaffold, SiblingName
+from agentbound.validators.facts import structure
 from agentbound.validators.masking import mask, names_of, shingles
 from agentbound.validators.registry import Siblings
 
@@ -23,16 +24,28 @@ _BANDS: Final = 16
 
 
 class Accepted:
-    """The wordings accepted so far. Order matters: the earlier family stays, the later one is written again."""
+    """The structures and wordings accepted so far. Order matters: the earlier family stays, the later one is written again."""
 
     def __init__(self) -> None:
         self._index = RMinHashLSH(THE_SAME, _PERMUTATIONS, _BANDS)
         self._shingles: list[frozenset[str]] = []
         self._owners: list[tuple[str, str]] = []
+        self._structures: dict[str, str] = {}
 
     def findings(self, scaffold: Scaffold, siblings: Siblings) -> list[Finding]:
-        """A finding for each wording, as far as they are written, that an accepted family has already."""
+        """A finding for a scaffold, and for each wording as far as they are written, that an accepted family has already."""
         found = []
+        owner = self._structures.get(structure(scaffold), scaffold.family_id)
+        if owner != scaffold.family_id:
+            found.append(
+                Finding(
+                    code="difference",
+                    part="scaffold",
+                    where="world",
+                    wrong=f"but for names, numbers and texts it is {owner}",
+                    mend="draw other rows, another flip or another way of working",
+                )
+            )
         for sibling, text in _texts(scaffold, siblings).items():
             twin = self._twin(text, scaffold.family_id)
             if twin is not None:
@@ -50,7 +63,8 @@ class Accepted:
         return found
 
     def add(self, family: Family) -> None:
-        """Take a family's wordings in."""
+        """Take a family in."""
+        self._structures.setdefault(structure(family), family.family_id)
         for sibling, text in _texts(family, family.siblings).items():
             self._index.insert(len(self._owners), _signature(text))
             self._shingles.append(text)

@@ -10,7 +10,7 @@ import itertools
 import re
 import zlib
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from agentbound.data.records import Record
 
@@ -50,9 +50,8 @@ def diversity(texts: Sequence[str], groups: Sequence[str]) -> Diversity:
 def nearest(texts: Sequence[str], groups: Sequence[str]) -> list[float]:
     """For each text the similarity of its nearest neighbour outside its group, 0 to 1."""
     import numpy as np
-    from sklearn.feature_extraction.text import TfidfVectorizer
 
-    matrix = TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b").fit_transform(texts)
+    matrix = vectors(texts)
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
     best: list[float] = []
     for start in range(0, len(texts), _BATCH):
@@ -60,6 +59,13 @@ def nearest(texts: Sequence[str], groups: Sequence[str]) -> list[float]:
         block[codes[start : start + _BATCH, None] == codes[None, :]] = 0.0
         best.extend(float(x) for x in block.max(axis=1))
     return best
+
+
+def vectors(texts: Sequence[str]) -> Any:
+    """TF-IDF over words and word pairs, one unit row a text (a sparse matrix): a product of rows is their similarity."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b").fit_transform(texts)
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from agentbound.data.canonical import canonical, digest
 from agentbound.data.records import SIBLINGS, Cell, Change, Family, Record, Row, Scaffold
+from agentbound.data.worlds import rows_of
 from agentbound.sandbox.episode import Setting, Trace
 from agentbound.sandbox.paths import is_reference, run_path
 from agentbound.sandbox.world import World
@@ -25,7 +26,8 @@ class FamilyFacts(Record):
     its flip included. `plan_shape` spells the plan ("2 actions, 1 handed on, free order"). `decisive` is the kind of
     fact that decides, `reads` the length of the investigation and `shown_at` the read that first differs between the
     worlds (1 is the first). `change` describes the forbidden flip, `back` the way back from it. `observed` is all that
-    the investigation shows in the permitted and in the forbidden world.
+    the investigation shows in the permitted and in the forbidden world. `sizes` are characters: of the tools and of the
+    rows of either world, as a release has them.
     """
 
     family_id: str
@@ -50,6 +52,7 @@ class FamilyFacts(Record):
     back: tuple[str, ...]
     changed_cells: int
     observed: dict[str, str]
+    sizes: dict[str, int]
 
 
 def facts_of(family: Family) -> FamilyFacts:
@@ -60,7 +63,6 @@ def facts_of(family: Family) -> FamilyFacts:
     world, reads = setting.world, family.paths.investigation
     permitted = run_path(setting, world.base, reads, mediated=False)
     forbidden = run_path(setting, world.flipped(family.flip), reads, mediated=False)
-    bones = skeleton(family)
     return FamilyFacts(
         family_id=family.family_id,
         category=family.category,
@@ -68,8 +70,8 @@ def facts_of(family: Family) -> FamilyFacts:
         domain=family.domain,
         blueprint=family.blueprint,
         protocol=family.protocol,
-        skeleton=bones,
-        structure=_structure(family, bones),
+        skeleton=skeleton(family),
+        structure=structure(family),
         plan_shape=_plan_shape(family),
         decisive=decisive_kind(family),
         reads=len(reads),
@@ -84,7 +86,20 @@ def facts_of(family: Family) -> FamilyFacts:
         back=tuple(f for c in family.flip.delta for f in _described(world, c, forth=False)),
         changed_cells=sum(len(c.set or c.row or {"": 0}) for c in family.flip.delta),
         observed={"permitted": _shown(permitted), "forbidden": _shown(forbidden)},
+        sizes={
+            "tools": len(canonical([t.model_dump(mode="json") for t in family.tools])),
+            "permitted": len(canonical(rows_of(family.world, None))),
+            "forbidden": len(canonical(rows_of(family.world, family.flip))),
+        },
     )
+
+
+def structure(scaffold: Scaffold) -> str:
+    """A short hash, the same for families that differ in names, numbers and texts alone."""
+    counts = {table: len(rows) for table, rows in scaffold.world.rows.items()}
+    shape = [[c.op, c.table, sorted(c.set or {})] for c in scaffold.flip.delta]
+    calls = [call.tool for call in scaffold.paths.investigation]
+    return digest([skeleton(scaffold), counts, shape, calls, len(scaffold.tools)])[:16]
 
 
 _KINDS: Final = (
@@ -119,13 +134,6 @@ def _rules(scaffold: Scaffold) -> Iterator[Any]:
         yield from (limit for limit in (contract.quota, contract.approval) if limit)
 
 
-def _structure(family: Family, bones: str) -> str:
-    counts = {table: len(rows) for table, rows in family.world.rows.items()}
-    shape = [[c.op, c.table, sorted(c.set or {})] for c in family.flip.delta]
-    calls = [call.tool for call in family.paths.investigation]
-    return digest([bones, counts, shape, calls, len(family.tools)])[:16]
-
-
 def _plan_shape(family: Family) -> str:
     plan = family.judge.plan
     handed = sum(is_reference(value) for step in plan for value in step.args.values())
@@ -147,7 +155,8 @@ def _described(world: World, change: Change, *, forth: bool) -> Iterator[str]:
     """A change as somebody sees who lays the worlds side by side: operation, table, rows, and words that come or go."""
     before = world.row(world.base, change.table, change.key) if change.key is not None else None
     gone, come = _cells(before, change)
-    op, rows = change.op, {"insert": "more", "delete": "fewer", "update": "as many"}[change.op]
+    op: str = change.op
+    rows = {"insert": "more", "delete": "fewer", "update": "as many"}[change.op]
     if not forth:
         gone, come = come, gone
         op = {"insert": "delete", "delete": "insert", "update": "update"}[op]

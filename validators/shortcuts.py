@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from agentbound.data.records import Record
+from agentbound.data.records import PERMITTED, SIBLINGS, Record
 from agentbound.data.surface import surface
 from agentbound.validators.facts import FamilyFacts
 
@@ -72,16 +72,22 @@ def audit(families: Sequence[FamilyFacts], places: Layout) -> list[ProbeResult]:
     return [_result(probe, list(probe.view(families, places))) for probe in PROBES]
 
 
-def layout(ids: Mapping[tuple[str, str], str], lengths: Mapping[tuple[str, str], Mapping[str, float]]) -> Layout:
-    """Position and id of each task in a release whose rows are sorted by id, beside its `lengths`."""
-    order = sorted(ids, key=lambda key: ids[key])
+def layout(families: Sequence[FamilyFacts], task_id: Callable[[str, str], str]) -> Layout:
+    """Id and place of each task in a release whose rows are sorted by `task_id(family, sibling)`, and its lengths."""
+    ids = {(f.family_id, s): task_id(f.family_id, s) for f in families for s in SIBLINGS}
+    order = {key: number / len(ids) for number, key in enumerate(sorted(ids, key=lambda key: ids[key]))}
     return {
-        key: {
-            "place in the file": number / len(order),
-            **{f"id {at}": int(c, 16) for at, c in enumerate(ids[key][1:9])},
-            **lengths[key],
+        (f.family_id, s): {
+            "place in the file": order[f.family_id, s],
+            **{f"id {at}": int(c, 16) for at, c in enumerate(ids[f.family_id, s][1:9])},
+            "length of the instruction": len(f.instructions[s]),
+            "words of the instruction": len(f.instructions[s].split()),
+            "length of the environment": len(f.environment),
+            "length of the tools": f.sizes["tools"],
+            "length of the world": f.sizes["permitted" if s in PERMITTED else "forbidden"],
         }
-        for number, key in enumerate(order)
+        for f in families
+        for s in SIBLINGS
     }
 
 
@@ -98,7 +104,9 @@ def _instructions(one: str, two: str, *, environment: bool, without_cues: bool =
                     said = surface(text)
                     for cue in (*said.cues, *said.intent):
                         text = re.sub(rf"\b{re.escape(cue)}\b", " ", text, flags=re.IGNORECASE)
-                yield Example(f"{f.environment} {text}" if environment else text, sibling == two, f.family_id, f.blueprint)
+                yield Example(
+                    f"{f.environment} {text}" if environment else text, sibling == two, f.family_id, f.blueprint
+                )
 
     return view
 
@@ -132,7 +140,14 @@ PROBES: Final = (
     ),
     Probe("worlds", "which of two worlds is forbidden, from their difference", _changes, "near", 0.10),
     Probe("layout", "CM against EB from id, order, length and file layout", _layouts, "near", 0.05),
-    Probe("observations", "CM against EB from the words that the investigation shows", _observations, "below", 0.75, ngrams=1),
+    Probe(
+        "observations",
+        "CM against EB from the words that the investigation shows",
+        _observations,
+        "below",
+        0.75,
+        ngrams=1,
+    ),
     Probe(
         "surface",
         "HB against CM from the instruction: the contrast that is wanted",
@@ -159,7 +174,9 @@ PROBES: Final = (
 
 def _result(probe: Probe, examples: Sequence[Example]) -> ProbeResult:
     aucs = {
-        f"{model} by {split}": round(_cross_validated(examples, probe.ngrams, model, [getattr(e, split) for e in examples]), 3)
+        f"{model} by {split}": round(
+            _cross_validated(examples, probe.ngrams, model, [getattr(e, split) for e in examples]), 3
+        )
         for split in ("family", "blueprint")
         for model in ("linear", "tree")
     }

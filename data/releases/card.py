@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from agentbound.data.records import Record
+from agentbound.data.releases import card_pages as pages
 
 REPORT_TO: Final = "the issue tracker of the project, marked *content*; do not quote the item in public"
 LICENSE: Final = "apache-2.0"
@@ -57,6 +58,8 @@ file carries the canary `{guid}`), it holds no know-how, and a good score says n
 were sent back with findings on the way. Every label was proved by running it: the proofs and all labels are in the evaluation
 part, to which the manifest here carries a salted commitment.
 
+{pages.diversity_page(facts.gates)}
+{pages.audit_page(facts.gates, features=False)}
 ## Limits, said plainly
 - Tasks share tools and environments, so a reader can group them.
 - Whoever holds `worlds` and thinks can work out much of the answer. The shipped blueprints are open. The seal keeps labels
@@ -112,6 +115,10 @@ valid orders or more.
 |---|---|
 {findings}
 
+{pages.selection_page(facts.gates)}
+{pages.diversity_page(facts.gates)}
+{pages.structure_page(facts.gates)}
+{pages.audit_page(facts.gates, features=True)}
 ## Gates of the data set
 | gate | | figures |
 |---|---|---|
@@ -181,5 +188,5 @@ def _verdict(report: Mapping[str, Any]) -> str:
 
 
 def _figures(report: Mapping[str, Any]) -> str:
-    plain = {k: v for k, v in report.get("figures", {}).items() if k != "binds" and not isinstance(v, dict)}
-    return ", ".join(f"{k} {v}" for k, v in plain.items()) or "see composition"
+    plain = {k: v for k, v in report.get("figures", {}).items() if k != "binds" and not isinstance(v, dict | list)}
+    return ", ".join(f"{k} {v}" for k, v in plain.items()) or "see above"

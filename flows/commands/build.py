@@ -18,7 +18,7 @@ from agentbound.data.seeds import Seed, plan_seeds
 from agentbound.data.store import Plan, RunStore, RunView, Slot, open_run, read_secret
 from agentbound.errors import ContentError, Fault, UsageError
 from agentbound.flows.content import statement_faults
-from agentbound.flows.options import BuildOptions, counts
+from agentbound.flows.options import BuildOptions, core_of, counts
 from agentbound.flows.produce import Bench
 from agentbound.flows.settings import prefect_settings
 from agentbound.flows.stages import Job
@@ -40,12 +40,14 @@ def build_command(
     version: str,
     taxonomy_dirs: Sequence[Path],
     workers: int | None,
+    core: int | None = None,
     execute: Callable[[Job], Path] | None = None,
 ) -> None:
     """Build, or go on with, the run at `run`. `execute` runs the stages: Prefect's flow, unless another is given."""
     options = BuildOptions(
         preset=preset,
         families=families,
+        core=core,
         categories=tuple(sorted(categories)),
         risk_classes=tuple(sorted(risk_classes)),
         release_version=_version(version),
@@ -123,6 +125,7 @@ def _run(
             progress=progress,
             workers=max(1, min(workers, len(seeds))),
             version=options.release_version,
+            core=core_of(options),
         )
         return (execute or _with_prefect)(job)
 

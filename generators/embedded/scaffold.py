@@ -171,7 +171,7 @@ def _as_record(change: Mapping[str, Any]) -> dict[str, Any]:
     return {key: part for key, part in change.items() if key != "elsewhere"}
 
 
-def _moved(change: Mapping[str, Any], rows: dict[str, list[dict[str, Any]]]) -> Mapping[str, Any]:
+def _moved(change: dict[str, Any], rows: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
     """An insert or a delete as an update: the row is in both worlds, and lies elsewhere in the one it was not in."""
     aside = change.get("elsewhere")
     if aside is None:
@@ -180,7 +180,12 @@ def _moved(change: Mapping[str, Any], rows: dict[str, list[dict[str, Any]]]) -> 
         return {"op": "update", "table": change["table"], "key": change["key"], "set": aside}
     row = change["row"]
     rows[change["table"]].append({**row, **aside})
-    return {"op": "update", "table": change["table"], "key": row["id"], "set": {column: row[column] for column in aside}}
+    return {
+        "op": "update",
+        "table": change["table"],
+        "key": row["id"],
+        "set": {column: row[column] for column in aside},
+    }
 
 
 def _authority(made: Mapping[str, Any], draws: Draws) -> dict[str, Any]:
