@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from agentbound import __version__
-from agentbound.errors import AgentboundError
+from agentbound.errors import AgentboundError, UsageError
 from agentbound.flows.stopping import INTERRUPTED, STOPPED
 
 app = typer.Typer(
@@ -140,6 +140,57 @@ def status(run: Run) -> None:
     from agentbound.flows.commands.read import status_command
 
     status_command(run)
+
+
+@app.command()
+def diversity(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="Texts (.txt, .json, .jsonl, .csv, .tsv, .parquet), a run, or a release.", show_default=False
+        ),
+    ],
+    column: Annotated[str | None, typer.Option(help="Where the text is; the usual names are tried.")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="What belongs together: likeness inside a group does not count.")
+    ] = None,
+) -> None:
+    """How different the texts of a set are, beside two hand-written ones."""
+    from agentbound.flows.commands.diversity import diversity_command
+
+    diversity_command(path, column, group)
+
+
+@app.command()
+def blind(
+    run: Run,
+    sample: Annotated[int | None, typer.Option(min=1, help="Write packets of so many families.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="A new directory for the packets.")] = None,
+    answers: Annotated[
+        list[Path] | None, typer.Option(help="Score the answers in this directory; may be repeated.")
+    ] = None,
+) -> None:
+    """Have tasks judged by readers who see no label: write packets, and score the answers that come back."""
+    from agentbound.flows.commands.blind import packets_command, score_command
+
+    if sample is not None and out is not None and not answers:
+        packets_command(run, sample, out)
+    elif answers and sample is None and out is None:
+        score_command(run, answers)
+    else:
+        raise UsageError("give --sample and --out to write packets, or --answers to score them")
+
+
+@app.command("call")
+def call_tool(
+    packet: Annotated[Path, typer.Argument(help="A packet's file.", show_default=False)],
+    tool: Annotated[str, typer.Argument(help="The tool.", show_default=False)],
+    arguments: Annotated[str, typer.Argument(help="Its arguments as JSON.")] = "{}",
+) -> None:
+    """Make a read in the world of a packet."""
+    from agentbound.flows.commands.blind import call_command
+
+    call_command(packet, tool, arguments)
 
 
 @app.command()

@@ -8,11 +8,11 @@ behind the graph is moved to a state by replaying the changes that lead there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Protocol
 
 from agentbound.data.canonical import canonical
-from agentbound.data.records import Cell, Flip, Row, Scaffold, Tool, Transition
+from agentbound.data.records import Cell, Flip, Row, Tool, Transition, WorldSpec
 from agentbound.errors import SqlRefused
 from agentbound.sandbox import limits
 from agentbound.sandbox.cells import StatementFailed, is_true
@@ -22,13 +22,24 @@ from agentbound.sandbox.parameters import ArgumentCheck
 from agentbound.sandbox.state import Call, Move, Net, Outcome, State, Table, difference
 
 
+class Furnished(Protocol):
+    """What a world is made from: a family's record, or as much of one as an agent's harness gets."""
+
+    @property
+    def world(self) -> WorldSpec: ...
+    @property
+    def caller(self) -> str: ...
+    @property
+    def tools(self) -> Sequence[Tool]: ...
+
+
 class World:
     """Tools acting on tables. Raises `SqlRefused` where the record's schema, rows or statements cannot be run.
 
     `like` is a world of the same record but for its rows, whose checks need not be made again.
     """
 
-    def __init__(self, record: Scaffold, like: World | None = None) -> None:
+    def __init__(self, record: Furnished, like: World | None = None) -> None:
         spec = record.world
         self.clock: Final = spec.clock
         self.caller: Final = record.caller

@@ -6,6 +6,7 @@ OUT/evaluation   everything else: configs `tasks` and `families`, and the releas
 
 from agentbound.data.releases.assemble import Assembled, assemble
 from agentbound.data.releases.card import RunFacts
+from agentbound.data.releases.card_pages import REFERENCES
 from agentbound.data.releases.read import Evaluation, read_evaluation, read_manifest, verify
 from agentbound.data.releases.rows import EVALUATION_COLUMNS, PUBLIC_COLUMNS, Entry
 from agentbound.data.releases.secrets import derive, task_id
@@ -13,6 +14,7 @@ from agentbound.data.releases.secrets import derive, task_id
 __all__ = [
     "EVALUATION_COLUMNS",
     "PUBLIC_COLUMNS",
+    "REFERENCES",
     "Assembled",
     "Entry",
     "Evaluation",
