@@ -72,6 +72,7 @@ def build(
     ] = None,
     release_version: Annotated[str, typer.Option(help="The version the release carries.")] = "0.1.0",
     taxonomy_dir: TaxonomyDir = None,
+    shipped: Annotated[bool, typer.Option(help="Whether the shipped blueprints are used beside your own.")] = True,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores if left out.")] = None,
 ) -> None:
     """Build a release: seed, generate and validate, gate, assemble."""
@@ -88,6 +89,7 @@ def build(
             secret=secret,
             version=release_version,
             taxonomy_dirs=taxonomy_dir or [],
+            shipped=shipped,
             workers=workers,
         )
     except KeyboardInterrupt:  # before the flow, or after it; typer would end without a word
@@ -210,12 +212,16 @@ def taxonomy_list(taxonomy_dir: TaxonomyDir = None) -> None:
 @taxonomy.command("check")
 def taxonomy_check(
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Blueprint files or directories; all, if left out.")
+        list[Path] | None,
+        typer.Argument(help="Blueprint files, directories of them, or a taxonomy of your own; all, if left out."),
     ] = None,
     samples: Annotated[int, typer.Option(min=1, help="Families drawn and proved from each blueprint.")] = 8,
     taxonomy_dir: TaxonomyDir = None,
 ) -> None:
-    """Check content: files, statements, every wording, and a proved sample of every blueprint. Exit 1 on faults."""
+    """Check content: files, statements, every wording, a proved sample of every blueprint, and what the gates will want.
+
+    Exit 1 on faults.
+    """
     from agentbound.flows.commands.taxonomy import check_command
 
     raise typer.Exit(check_command(paths or [], samples, taxonomy_dir or []))
@@ -226,11 +232,27 @@ def taxonomy_sample(
     path: Annotated[Path, typer.Argument(help="A blueprint file.")],
     seed: Annotated[int, typer.Option(help="Which one to draw.")] = 0,
     flip: Annotated[str | None, typer.Option(help="The flip that makes the forbidden world.")] = None,
+    taxonomy_dir: TaxonomyDir = None,
 ) -> None:
     """Draw one family from a blueprint and read it."""
     from agentbound.flows.commands.taxonomy import sample_command
 
-    sample_command(path, seed, flip)
+    sample_command(path, seed, flip, taxonomy_dir or [])
+
+
+@taxonomy.command("new")
+def taxonomy_new(
+    name: Annotated[
+        str, typer.Argument(metavar="CATEGORY/CLASS", help="Of a shipped category, or of one of your own.")
+    ],
+    into: Annotated[
+        Path, typer.Option("--into", help="The directory of your own taxonomy; made where it is not there.")
+    ],
+) -> None:
+    """Write commented templates: the category or class, and a blueprint that can be proved as it stands."""
+    from agentbound.flows.commands.template import new_command
+
+    new_command(name, into)
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from agentbound.data.chance import rng_of
 from agentbound.data.findings import Finding
 from agentbound.data.records import SIBLINGS, Family, Sibling, SiblingName
 from agentbound.errors import ContentError, Fault, SqlRefused
+from agentbound.flows.gaps import blueprint_gaps
 from agentbound.generators.embedded.draws import Undrawable
 from agentbound.generators.embedded.render import compile_node
 from agentbound.generators.embedded.scaffold import Drawn, draw_scaffold
@@ -20,6 +21,7 @@ from agentbound.generators.embedded.wording import POOL_OF, draw_wording
 from agentbound.sandbox.database import Database
 from agentbound.sandbox.guard import Purpose
 from agentbound.validators.candidate import certify, validate
+from agentbound.validators.facts import FamilyFacts, facts_of
 
 _PURPOSES: dict[str, Purpose] = {"read": "read", "write": "write", "judge": "judge", "grant": "read"}
 _SECRET = b"content check"
@@ -60,7 +62,10 @@ def _always(blueprint: Blueprint, loc: Sequence[str | int]) -> bool:
 
 @dataclass
 class Report:
-    """What a check of one blueprint found. `problems` counts findings by what a writer has to mend."""
+    """What a check of one blueprint found.
+
+    `problems` counts findings by what a writer has to mend, `gaps` are what the gates of a data set will want.
+    """
 
     blueprint: str
     path: str
@@ -72,6 +77,8 @@ class Report:
     wordings: dict[str, int] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     problems: dict[str, tuple[Finding, int]] = field(default_factory=dict)
+    facts: list[FamilyFacts] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
 
     @property
     def clean(self) -> bool:
@@ -99,6 +106,7 @@ def check_blueprint(blueprint: Blueprint, samples: int) -> Report:
         except ContentError as error:
             report.fault(error.faults)
     report.wordings = {pool: len(blueprint.raw["texts"][pool]) for pool in ("HS", "plain", "HB")}
+    report.gaps = list(blueprint_gaps(blueprint, report.facts))
     return report
 
 
@@ -124,6 +132,7 @@ def _check_sample(
         report.note(_with_text(finding, family.siblings[finding.part] if finding.part != "scaffold" else None))
     if certificate is not None:
         report.proved += 1
+        report.facts.append(facts_of(family))
         report.runs.append(certificate.runs)
 
 

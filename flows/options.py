@@ -31,6 +31,7 @@ class BuildOptions(Record):
     risk_classes: tuple[str, ...] = ()
     release_version: str = "0.1.0"
     taxonomy: tuple[str, ...] = ()
+    shipped: bool = True
 
     def plain(self) -> dict[str, Any]:
         return self.model_dump(mode="json")

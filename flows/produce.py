@@ -29,9 +29,10 @@ from agentbound.validators.registry import Siblings
 
 @dataclass(frozen=True)
 class Bench:
-    """What a worker needs to produce: where a user's own content lies."""
+    """What a worker needs to produce: where a user's own content lies, and whether the shipped one is used beside it."""
 
     taxonomy: tuple[str, ...] = ()
+    shipped: bool = True
 
 
 @dataclass
@@ -101,4 +102,4 @@ def writer_of(bench: Bench) -> EmbeddedWriter:
     """The writer of this process, made once."""
     directories = [Path(d) for d in bench.taxonomy]
     taxonomy = load_taxonomy(*directories)
-    return EmbeddedWriter(load_blueprints(*directories, taxonomy=taxonomy))
+    return EmbeddedWriter(load_blueprints(*directories, taxonomy=taxonomy, shipped=bench.shipped))

@@ -41,6 +41,7 @@ def build_command(
     taxonomy_dirs: Sequence[Path],
     workers: int | None,
     core: int | None = None,
+    shipped: bool = True,
     execute: Callable[[Job], Path] | None = None,
 ) -> None:
     """Build, or go on with, the run at `run`. `execute` runs the stages: Prefect's flow, unless another is given."""
@@ -52,8 +53,9 @@ def build_command(
         risk_classes=tuple(sorted(risk_classes)),
         release_version=_version(version),
         taxonomy=tuple(str(d.resolve()) for d in taxonomy_dirs),
+        shipped=shipped,
     )
-    taxonomy, blueprints = _content(taxonomy_dirs)
+    taxonomy, blueprints = _content(taxonomy_dirs, shipped)
     requested = counts(options, taxonomy, {b.risk_class for b in blueprints})
     given = read_secret(secret) if secret else _kept_secret(run)
     settled = given or secrets.token_hex(32)
@@ -69,10 +71,11 @@ def build_command(
     _report(run, release)
 
 
-def _content(directories: Sequence[Path]) -> tuple[Taxonomy, list[Blueprint]]:
+def _content(directories: Sequence[Path], shipped: bool) -> tuple[Taxonomy, list[Blueprint]]:
     """The taxonomy and the blueprints that enter a release, every statement looked at. Raises `ContentError`."""
     taxonomy = load_taxonomy(*directories)
-    blueprints = [b for b in load_blueprints(*directories, taxonomy=taxonomy) if b.pool == "benchmark"]
+    found = load_blueprints(*directories, taxonomy=taxonomy, shipped=shipped)
+    blueprints = [b for b in found if b.pool == "benchmark"]
     faults: list[Fault] = []
     for blueprint in blueprints:
         try:
@@ -120,7 +123,7 @@ def _run(
     with Progress(err(), Counter(s.category for s in seeds)) as progress:
         job = Job(
             seeds=seeds,
-            bench=Bench(options.taxonomy),
+            bench=Bench(options.taxonomy, options.shipped),
             store=store,
             progress=progress,
             workers=max(1, min(workers, len(seeds))),

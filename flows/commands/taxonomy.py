@@ -14,6 +14,7 @@ from agentbound.data.blueprint import Blueprint, load_blueprint, load_blueprints
 from agentbound.data.chance import rng_of
 from agentbound.errors import ContentError, Fault, UsageError
 from agentbound.flows.content import Report, check_blueprint, draw_family
+from agentbound.flows.gaps import class_gaps
 from agentbound.flows.views.console import err, out
 from agentbound.flows.views.family import family_view
 from agentbound.generators.embedded.scaffold import draw_scaffold
@@ -43,6 +44,9 @@ def list_command(directories: Sequence[Path]) -> None:
 
 def check_command(paths: Sequence[Path], samples: int, directories: Sequence[Path]) -> int:
     """Check blueprints and print what has to be mended. Gives 1 where something has."""
+    own = [p for p in paths if _is_taxonomy(p)]
+    paths = [p / "blueprints" if p in own else p for p in paths]
+    directories = [*directories, *own]
     taxonomy = load_taxonomy(*directories)
     blueprints, bad = _load(paths, directories, taxonomy)
     for fault in (f for faults in bad for f in faults):
@@ -53,20 +57,27 @@ def check_command(paths: Sequence[Path], samples: int, directories: Sequence[Pat
         report = check_blueprint(blueprint, samples)
         reports.append(report)
         _print(report, time.monotonic() - began)
+    for gap in class_gaps(blueprints) if own or not paths else ():
+        out().print(Text(f"for the gates: {gap}", style="yellow"))
     clean, files = sum(r.clean for r in reports), len(reports) + len(bad)
     out().print(f"{clean} of {files} blueprint{'s' * (files != 1)} clean")
     return 0 if clean == files else 1
 
 
-def sample_command(path: Path, seed: int, flip: str | None) -> None:
+def sample_command(path: Path, seed: int, flip: str | None, directories: Sequence[Path] = ()) -> None:
     """Draw one family and print it, proved or with its findings."""
-    blueprint = load_blueprint(path)
+    blueprint = load_blueprint(path, taxonomy=load_taxonomy(*directories))
     drawn = draw_scaffold(blueprint, rng_of(b"sample", blueprint.name, seed), f"sample-{seed}", forbidden=flip)
     family = draw_family(blueprint, drawn, lambda name: rng_of(b"sample", seed, name))
     certificate, findings = certify(family)
     out().print(family_view(family, certificate.model_dump() if certificate else None))
     for finding in findings:
         out().print(Text(str(finding), style="red"))
+
+
+def _is_taxonomy(path: Path) -> bool:
+    """Whether a path is a directory of a user's own taxonomy, and not just one of blueprints."""
+    return (path / "blueprints").is_dir()
 
 
 def _load(
@@ -108,3 +119,5 @@ def _print(report: Report, seconds: float) -> None:
             out().print(Text(f"      seen: {str(finding.seen)[:300]}", style="dim"))
     if len(worst) > _SHOWN:
         err().print(f"  … and {len(worst) - _SHOWN} more")
+    for gap in report.gaps:
+        out().print(Text(f"  for the gates: {gap}", style="yellow"))
