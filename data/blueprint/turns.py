@@ -56,7 +56,7 @@ def flip_shapes(blueprint: Blueprint) -> dict[str, FlipShape]:
 def turns(blueprint: Blueprint, rng: random.Random) -> Iterator[Turn]:
     """Turns for ever, round after round, with inserts and deletes of each table in balance."""
     shapes = flip_shapes(blueprint)
-    sides = {(s.table, s.sign) for s in shapes.values()}
+    sides = {(s.table, s.sign) for s in shapes.values() if s.sign}
     waited = {flip: rng.randrange(PATIENCE) for flip in sorted(shapes)}
     tilt: Counter[str] = Counter()
     while True:
@@ -64,7 +64,8 @@ def turns(blueprint: Blueprint, rng: random.Random) -> Iterator[Turn]:
         rng.shuffle(order)
         for flip in order:
             shape = shapes[flip]
-            if shape.plain or ((shape.table, -shape.sign) in sides and shape.sign * tilt[shape.table] <= 0):
+            countered = not shape.worded and (shape.table, -shape.sign) in sides
+            if shape.plain or (countered and shape.sign * tilt[shape.table] <= 0):
                 tilt[shape.table] += shape.sign
                 yield Turn(flip, elsewhere=False)
             elif shape.movable:

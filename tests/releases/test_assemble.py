@@ -249,7 +249,7 @@ def test_the_card_tells_a_gate_that_held_from_one_that_could_not_fail(tmp_path: 
     gates = {
         "quotas": {"passed": True, "figures": {"rows": 3}},
         "skeletons": {"passed": True, "figures": {"largest_share": 0.3, "binds": False}},
-        "diversity": {"passed": True, "figures": {"masked_same": 0.01, "binds": True}},
+        "claims": {"passed": True, "figures": {"CM": 0.31, "binds": True}},
         "schemas": {"passed": False, "figures": {"rows": 2}},
     }
     facts = FACTS.model_copy(update={"gates": gates})
@@ -258,7 +258,7 @@ def test_the_card_tells_a_gate_that_held_from_one_that_could_not_fail(tmp_path: 
     assert [line for line in lines if line.startswith(tuple(f"| {g} |" for g in gates))] == [
         "| quotas | held | rows 3 |",
         "| skeletons | measured; too few families for it to bind | largest_share 0.3 |",
-        "| diversity | held | masked_same 0.01 |",
+        "| claims | held | CM 0.31 |",
         "| schemas | did not hold | rows 2 |",
     ]
 
